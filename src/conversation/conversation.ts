@@ -1,0 +1,106 @@
+import type { AddedRef, PlannedCall, WorkspaceFacts } from '../contract/activity';
+import type { Envelope, EnvelopeAnswer } from '../contract/envelope';
+import type { Message, ToolResultBlock, Usage, UserBlock } from '../contract/message';
+import type { Denial } from '../contract/result-document';
+import type { RunInput } from '../contract/run-input';
+
+export const CONVERSATION_VERSION = 1;
+
+/**
+ * The conversation as one value: what the workflow decides on, and all that continue-as-new carries. Each change to its
+ * shape gets a new `v` and a migration.
+ */
+export interface Conversation {
+  readonly v: typeof CONVERSATION_VERSION;
+  /** First run of the chain. */
+  readonly firstRunId: string;
+  readonly startedAt: number;
+  /** Absolute end of the time limit, `null` without one. */
+  readonly deadlineAt: number | null;
+  /** Entry 0: set once by `prepareWorkspace`. */
+  readonly facts: WorkspaceFacts | null;
+  /** Model calls recorded so far. */
+  readonly turn: number;
+  /** Id of the last assistant message. */
+  readonly after: string | null;
+  /** What the model gets, up to and with the last assistant message. */
+  readonly window: readonly Message[];
+  /** The calls of the last assistant message, in its order. */
+  readonly calls: readonly CallState[];
+  /** What else will be in the next user message: its blocks, and the references that tell them to readers. */
+  readonly pending: readonly PendingBlock[];
+  /** Stop reason of the last assistant message. */
+  readonly stopReason: string | null;
+  readonly stopDetail: string | null;
+  /** Answers in a row that were cut or blank. */
+  readonly nudges: number;
+  /** Envelopes that arrived and were not taken in. */
+  readonly queue: readonly Envelope[];
+  /** Envelopes ever accepted, with their answers (the last 500). */
+  readonly seen: readonly EnvelopeAnswer[];
+  readonly usage: Readonly<Record<string, Usage>>;
+  readonly costUsd: number | null;
+  readonly denials: readonly Denial[];
+  /** A denial that no successful call came after: the model could not do without. */
+  readonly blockedBy: Denial | null;
+  readonly filesChanged: readonly string[];
+}
+
+export interface CallState {
+  /** `<turn>.<n>` */
+  readonly call: string;
+  readonly plan: PlannedCall;
+  /** Final input: coerced if coercion changed it. */
+  readonly input: unknown;
+  readonly ask: 'none' | 'open' | 'granted';
+  /** Digest of a person's approval. */
+  readonly grant?: string;
+  /** Set once the call has its result. */
+  readonly settled?: { readonly ref: AddedRef; readonly block: ToolResultBlock };
+}
+
+export interface PendingBlock {
+  readonly ref: AddedRef;
+  /** `null` for a reference that stands for no block of its own (entry 0). */
+  readonly block: UserBlock | null;
+}
+
+export interface Opening {
+  readonly input: RunInput;
+  readonly runId: string;
+  readonly now: number;
+}
+
+/** The conversation before anything happened. */
+export function openConversation({ input, runId, now }: Opening): Conversation {
+  return {
+    v: CONVERSATION_VERSION,
+    firstRunId: runId,
+    startedAt: now,
+    deadlineAt: input.limits.maxTimeMs === undefined ? null : now + input.limits.maxTimeMs,
+    facts: null,
+    turn: 0,
+    after: null,
+    window: [],
+    calls: [],
+    pending: [],
+    stopReason: null,
+    stopDetail: null,
+    nudges: 0,
+    queue: [],
+    seen: [],
+    usage: {},
+    costUsd: 0,
+    denials: [],
+    blockedBy: null,
+    filesChanged: [],
+  };
+}
+
+/** What was added since the last model call, by reference, in the order of the message it makes. */
+export function addedRefs(conversation: Conversation): AddedRef[] {
+  return [
+    ...conversation.calls.flatMap(({ settled }) => (settled === undefined ? [] : [settled.ref])),
+    ...conversation.pending.map(({ ref }) => ref),
+  ];
+}

@@ -1,0 +1,142 @@
+import type { AddedRef, CallModelResult, PlannedCall, PrepareResult, ToolResult } from '../contract/activity';
+import type { Envelope } from '../contract/envelope';
+import type { AssistantMessage, Message, ToolResultBlock } from '../contract/message';
+import type { Denial } from '../contract/result-document';
+import type { RunInput } from '../contract/run-input';
+import { composeUserMessage, lastAssistant } from './compose-message';
+import type { CallState, Conversation, PendingBlock } from './conversation';
+import { cutText } from './fit';
+import { MAX_INLINE_BYTES } from './limits';
+import { troubleOf } from './trouble';
+import { addCost, addUsage } from './usage';
+
+/** Entry 0 and the task open the transcript. */
+export function recordPrepared(conversation: Conversation, result: PrepareResult, input: RunInput): Conversation {
+  const opening: PendingBlock[] = [
+    { ref: { prepared: result.id }, block: null },
+    { ref: { task: true }, block: { type: 'text', text: input.task } },
+  ];
+  return { ...conversation, facts: result.facts, pending: [...opening, ...conversation.pending] };
+}
+
+/** A person's messages go into the next user message, in the order given. */
+export function recordMessages(conversation: Conversation, messages: readonly Envelope[]): Conversation {
+  const blocks = messages.map((envelope): PendingBlock => ({
+    ref: { message: envelope.id },
+    block: { type: 'text', text: envelope.body.text ?? '' },
+  }));
+  return { ...conversation, pending: [...conversation.pending, ...blocks] };
+}
+
+/** A short text of our own for the model, for example that its answer was cut. */
+export function recordNote(conversation: Conversation, note: string): Conversation {
+  const block: PendingBlock = { ref: { note }, block: { type: 'text', text: note } };
+  return { ...conversation, nudges: conversation.nudges + 1, pending: [...conversation.pending, block] };
+}
+
+/** What the model is asked next: the window and the user message that the pending parts make. */
+export function messagesForModel(conversation: Conversation): Message[] {
+  const blocks = [
+    ...conversation.calls.flatMap(({ settled }) => (settled === undefined ? [] : [settled.block])),
+    ...conversation.pending.flatMap(({ block }) => (block === null ? [] : [block])),
+  ];
+  const message = composeUserMessage(lastAssistant(conversation.window), blocks);
+  return message === undefined ? [...conversation.window] : [...conversation.window, message];
+}
+
+/** The model answered: the pending parts become part of the window, its calls become the open ones. */
+export function recordModel(conversation: Conversation, result: CallModelResult): Conversation {
+  const turn = conversation.turn + 1;
+  const calls = result.calls.map((plan) => openCall(turn, plan, result.message));
+  const settledByGate = calls.map((call) => gate(call));
+  const denials = settledByGate.flatMap(({ denial }) => (denial === undefined ? [] : [denial]));
+  return {
+    ...conversation,
+    turn,
+    after: result.message.id,
+    window: [...messagesForModel(conversation), result.message],
+    calls: settledByGate.map(({ call }) => call),
+    pending: [],
+    stopReason: result.stopReason,
+    stopDetail: result.stopDetail ?? null,
+    nudges: troubleOf(result.stopReason, result.message) === undefined ? 0 : conversation.nudges,
+    usage: addUsage(conversation.usage, result.model, result.usage),
+    costUsd: addCost(conversation.costUsd, result.costUsd),
+    denials: [...conversation.denials, ...denials],
+    blockedBy: denials[denials.length - 1] ?? conversation.blockedBy,
+  };
+}
+
+/** A tool ran; its result answers the call. */
+export function recordTool(conversation: Conversation, result: ToolResult): Conversation {
+  const ref: AddedRef = { activity: `tool-${result.call}`, id: result.id };
+  const settled = settle(conversation, result.call, ref, result.message, result.status !== 'success');
+  const changed = result.details?.filesChanged ?? [];
+  return {
+    ...settled,
+    blockedBy: result.status === 'success' && isBefore(settled.blockedBy, result.call) ? null : settled.blockedBy,
+    filesChanged: [...new Set([...settled.filesChanged, ...changed])],
+  };
+}
+
+/** Workflow code answers a call itself: denied, interrupted, cut, or its activity was lost. */
+export function recordInline(conversation: Conversation, call: string, text: string): Conversation {
+  const cut = cutText(text, MAX_INLINE_BYTES);
+  return settle(conversation, call, { inline: { call, text: cut } }, cut, true);
+}
+
+/** Gives each call without a result one, so that no recorded state has an open call. */
+export function settleOpenCalls(conversation: Conversation, text: string): Conversation {
+  return conversation.calls
+    .filter(({ settled }) => settled === undefined)
+    .reduce((value, { call }) => recordInline(value, call, text), conversation);
+}
+
+/** Was the denial of a call before this one, in the order the model gave? Results of parallel calls come in any order. */
+function isBefore(denial: Denial | null, call: string): boolean {
+  if (denial === null) return false;
+  const [turn = 0, n = 0] = denial.call.split('.').map(Number);
+  const [laterTurn = 0, laterN = 0] = call.split('.').map(Number);
+  return turn < laterTurn || (turn === laterTurn && n < laterN);
+}
+
+function settle(conversation: Conversation, call: string, ref: AddedRef, text: string, isError: boolean): Conversation {
+  const calls = conversation.calls.map((state) =>
+    state.call === call && state.settled === undefined
+      ? { ...state, settled: { ref, block: resultBlock(state.plan.blockId, text, isError) } }
+      : state,
+  );
+  return { ...conversation, calls };
+}
+
+/** A tool result as the model reads it. Shared with the readers of history. */
+export function resultBlock(blockId: string, text: string, isError: boolean): ToolResultBlock {
+  return { type: 'tool_result', tool_use_id: blockId, content: text, ...(isError ? { is_error: true } : {}) };
+}
+
+function openCall(turn: number, plan: PlannedCall, message: AssistantMessage): CallState {
+  const block = message.content.find(
+    (candidate) => candidate.type === 'tool_use' && candidate['id' as never] === plan.blockId,
+  );
+  const given = block !== undefined && 'input' in block ? block.input : {};
+  return { call: `${String(turn)}.${String(plan.n)}`, plan, input: plan.input ?? given, ask: 'none' };
+}
+
+/** A call that may not run gets its result at once. */
+function gate(state: CallState): { readonly call: CallState; readonly denial?: Denial } {
+  const { plan, call } = state;
+  if (!plan.known) return { call: answered(state, plan.reason) };
+  if (plan.verdict === 'allow') return { call: state };
+  const denial: Denial = { call, tool: plan.name, summary: plan.summary, reason: plan.reason };
+  const text =
+    plan.verdict === 'deny'
+      ? `Not run, denied: ${plan.reason}`
+      : `Not run, it would need a person's approval, which cannot be given here: ${plan.reason}`;
+  return { call: answered(state, text), denial };
+}
+
+function answered(state: CallState, text: string): CallState {
+  const cut = cutText(text, MAX_INLINE_BYTES);
+  const ref: AddedRef = { inline: { call: state.call, text: cut } };
+  return { ...state, settled: { ref, block: resultBlock(state.plan.blockId, cut, true) } };
+}

@@ -1,0 +1,32 @@
+import type { Usage } from '../contract/message';
+
+const NOTHING: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+
+/** Adds one call's counters to the sum of its model. */
+export function addUsage(
+  sums: Readonly<Record<string, Usage>>,
+  model: string,
+  usage: Usage,
+): Readonly<Record<string, Usage>> {
+  const before = Object.hasOwn(sums, model) ? (sums[model] ?? NOTHING) : NOTHING;
+  const sum = {
+    input: before.input + usage.input,
+    output: before.output + usage.output,
+    cacheRead: before.cacheRead + usage.cacheRead,
+    cacheWrite: before.cacheWrite + usage.cacheWrite,
+  };
+  return { ...sums, [model]: sum };
+}
+
+/** All four counters of all models. */
+export function totalTokens(sums: Readonly<Record<string, Usage>>): number {
+  return Object.values(sums).reduce(
+    (total, usage) => total + usage.input + usage.output + usage.cacheRead + usage.cacheWrite,
+    0,
+  );
+}
+
+/** A sum with one unknown part is unknown, never too low. */
+export function addCost(sum: number | null, cost: number | null): number | null {
+  return sum === null || cost === null ? null : sum + cost;
+}

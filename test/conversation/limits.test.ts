@@ -1,0 +1,77 @@
+import type { Conversation } from '../../src/conversation/conversation';
+import { exceededLimit, shareBytes, timeLimitReached } from '../../src/conversation/limits';
+import { addCost, addUsage, totalTokens } from '../../src/conversation/usage';
+import { preparedConversation } from '../support/conversation-parts';
+
+const limits = { maxTurns: 10, maxOutputTokens: 4_096, hostWaitMs: 60_000 };
+const usage = { input: 100, output: 20, cacheRead: 3, cacheWrite: 4 };
+
+function conversation(change: Partial<Conversation>): Conversation {
+  return { ...preparedConversation(), ...change };
+}
+
+test.each([
+  ['one turn left', { turn: 9 }, {}, undefined],
+  ['no turn left', { turn: 10 }, {}, ['max_turns', 'the limit of 10 turns is reached']],
+  ['before the deadline', { deadlineAt: 5_001 }, { maxTimeMs: 4_000 }, undefined],
+  ['at the deadline', { deadlineAt: 5_000 }, { maxTimeMs: 4_000 }, ['max_time', 'the time limit of 4 s is reached']],
+  ['tokens below the limit', { usage: { a: usage } }, { maxTokens: 128 }, undefined],
+  [
+    'tokens of all models together at the limit',
+    { usage: { a: usage, b: usage } },
+    { maxTokens: 254 },
+    ['max_tokens', 'the limit of 254 tokens is reached (254 used)'],
+  ],
+  ['cost below the limit', { costUsd: 0.49 }, { maxCostUsd: 0.5 }, undefined],
+  ['cost at the limit', { costUsd: 0.5 }, { maxCostUsd: 0.5 }, ['max_cost', 'the limit of 0.5 USD is reached']],
+  ['an unknown cost', { costUsd: null }, { maxCostUsd: 0.5 }, undefined],
+  ['the turn limit first of several', { turn: 10, costUsd: 1 }, { maxCostUsd: 0.5 }, ['max_turns', expect.any(String)]],
+] as const)('%s', (_title, change, more, expected) => {
+  const error = exceededLimit(conversation(change as Partial<Conversation>), { ...limits, ...more }, 5_000);
+
+  expect(error === undefined ? undefined : [error.class, error.message]).toEqual(expected);
+  if (error !== undefined) expect(error.retryable).toBe(false);
+});
+
+test('the time limit that a timer finds reads the same as the one judged before a call', () => {
+  expect(timeLimitReached({ ...limits, maxTimeMs: 1_500 })).toEqual({
+    class: 'max_time',
+    message: 'the time limit of 1.5 s is reached',
+    retryable: false,
+  });
+  expect(timeLimitReached(limits).message).toBe('the time limit of 0 s is reached');
+});
+
+test.each([
+  [0, 262_144],
+  [1, 262_144],
+  [8, 32_768],
+  [3, 87_381],
+])('%i calls → each may take %i bytes', (calls, bytes) => {
+  expect(shareBytes(calls)).toBe(bytes);
+});
+
+test('usage adds up by model', () => {
+  const once = addUsage({}, 'a', usage);
+  const twice = addUsage(addUsage(once, 'a', usage), 'b', usage);
+
+  expect(twice).toEqual({ a: { input: 200, output: 40, cacheRead: 6, cacheWrite: 8 }, b: usage });
+  expect(once).toEqual({ a: usage });
+  expect(totalTokens(twice)).toBe(381);
+  expect(totalTokens({})).toBe(0);
+});
+
+test.each(['__proto__', 'constructor', 'toString'])('a model called %s is counted like any other', (name) => {
+  const twice = addUsage(addUsage({}, name, usage), name, usage);
+
+  expect(totalTokens(twice)).toBe(254);
+});
+
+test.each([
+  [1, 2, 3],
+  [0, 0, 0],
+  [null, 2, null],
+  [1, null, null],
+])('costs %p and %p → %p: unknown stays unknown', (sum, cost, expected) => {
+  expect(addCost(sum, cost)).toBe(expected);
+});

@@ -1,0 +1,52 @@
+import { CancellationScope, isCancellation } from '@temporalio/workflow';
+import type { ResultDocument, RunError } from '../contract/result-document';
+import type { RunInput } from '../contract/run-input';
+import type { Conversation } from '../conversation/conversation';
+import { decideNext } from '../conversation/decide';
+import { timeLimitReached } from '../conversation/limits';
+import { closeRun } from './close-run';
+import { openRun, type Run } from './run';
+import { toRunError } from './run-error';
+import { withinTimeLimit } from './time-limit';
+
+/**
+ * One conversation with a coding agent. `decideNext` holds the whole policy; this loop only does what it says. Every way
+ * out goes through `closeRun`, which leaves a valid transcript and the result.
+ */
+export async function agentWorkflow(input: RunInput, carried?: Conversation): Promise<ResultDocument> {
+  const run = openRun(input, carried);
+  const root = CancellationScope.current();
+  let error: RunError | null;
+  try {
+    error = await withinTimeLimit(run.conversation.deadlineAt, () => converse(run));
+  } catch (thrown) {
+    const timeIsUp = isCancellation(thrown) && !root.consideredCancelled;
+    error = timeIsUp ? timeLimitReached(input.limits) : toRunError(thrown);
+  }
+  return closeRun(run, error);
+}
+
+/** @returns why the conversation ended; `null` when the model finished its work. */
+async function converse(run: Run): Promise<RunError | null> {
+  if (run.conversation.facts === null) await run.prepare();
+  for (;;) {
+    run.takeMessages();
+    const next = decideNext(run.conversation, run.input, Date.now());
+    switch (next.do) {
+      case 'callModel':
+        await run.callModel();
+        break;
+      case 'runBatch':
+        await run.runBatch(next.calls);
+        break;
+      case 'nudge':
+        run.nudge(next);
+        break;
+      case 'waitForMessage':
+        await run.waitForMessage();
+        break;
+      case 'end':
+        return next.error;
+    }
+  }
+}

@@ -1,0 +1,165 @@
+import { ActivityFailure, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
+import type { RunState } from '../contract/outcome';
+import type { RunInput } from '../contract/run-input';
+import { openConversation, addedRefs, type CallState, type Conversation } from '../conversation/conversation';
+import type { Next } from '../conversation/decide';
+import { drain } from '../conversation/inbox';
+import { shareBytes } from '../conversation/limits';
+import {
+  recordInline,
+  recordMessages,
+  recordModel,
+  recordNote,
+  recordPrepared,
+  recordTool,
+  settleOpenCalls,
+} from '../conversation/record';
+import { createHostCalls, fitInput, hostActivities, type CallHost } from './host-calls';
+import { openInbox, type InboxOwner } from './inbox';
+import { createReport, type Report } from './report';
+import { toRunError } from './run-error';
+
+/** Tries of work that only reads, over worker losses. */
+const READ_ATTEMPTS = 5;
+
+const INTERRUPTED =
+  'Interrupted: the run was stopped while this call was running. It may have had none, some or all of its effects.';
+const LOST =
+  'The outcome of this call is not known: the worker was lost while it ran. It may have had none, some or all of its effects, and it was not repeated. Look before you repeat it.';
+
+/** One run of a conversation: the steps that the loop is made of. */
+export interface Run extends InboxOwner {
+  readonly input: RunInput;
+  readonly report: Report;
+  readonly callHost: CallHost;
+  prepare(): Promise<void>;
+  takeMessages(): void;
+  callModel(): Promise<void>;
+  runBatch(calls: readonly CallState[]): Promise<void>;
+  nudge(next: Extract<Next, { readonly do: 'nudge' }>): void;
+  waitForMessage(): Promise<void>;
+}
+
+/** Opens the run and its inbox. Handlers stand before anything is awaited. */
+export function openRun(input: RunInput, carried: Conversation | undefined): Run {
+  const report = createReport(input);
+  const { firstExecutionRunId: runId, startTime } = workflowInfo();
+  const callHost = createHostCalls(input, (round) => {
+    showWaiting(run, round);
+  });
+  const run: Run = {
+    input,
+    report,
+    callHost,
+    conversation: carried ?? openConversation({ input, runId, now: startTime.getTime() }),
+    closing: false,
+    status: () => statusOf(run),
+    prepare: () => prepare(run),
+    takeMessages: () => {
+      const { conversation, envelopes } = drain(run.conversation);
+      run.conversation = recordMessages(conversation, envelopes);
+    },
+    callModel: () => callModel(run),
+    runBatch: (calls) => runBatch(run, calls),
+    nudge: ({ results, note }) => {
+      run.conversation = recordNote(settleOpenCalls(run.conversation, results), note);
+    },
+    waitForMessage: async () => {
+      run.report.now('waiting for the next message', 'waiting-for-message');
+      run.report.publish(run.conversation);
+      await condition(() => run.conversation.queue.length > 0);
+      run.report.now('thinking', 'working');
+    },
+  };
+  openInbox(run);
+  return run;
+}
+
+async function prepare(run: Run): Promise<void> {
+  const { input } = run;
+  run.report.now(`preparing ${input.workspace}`);
+  const call = {
+    activityId: 'prepare',
+    summary: `0 · prepare ${input.workspace}`,
+    startToCloseMs: input.timeouts.prepareMs,
+    maximumAttempts: READ_ATTEMPTS,
+  };
+  const result = await run.callHost(call, (options, seq) =>
+    hostActivities.prepareWorkspace.executeWithOptions(options, [{ seq, firstRunId: run.conversation.firstRunId }]),
+  );
+  run.conversation = recordPrepared(run.conversation, result, input);
+}
+
+async function callModel(run: Run): Promise<void> {
+  const { input, conversation } = run;
+  const turn = conversation.turn + 1;
+  run.report.now(`turn ${String(turn)}: the model is thinking`);
+  const call = {
+    activityId: `model-${String(turn)}`,
+    summary: `${String(turn)} · model ${input.model.model}`,
+    startToCloseMs: input.timeouts.modelCallMs,
+    maximumAttempts: input.timeouts.modelAttempts,
+  };
+  const { after } = conversation;
+  const added = addedRefs(conversation);
+  const { maxOutputTokens } = input.limits;
+  const result = await run.callHost(call, (options, seq) =>
+    hostActivities.callModel.executeWithOptions(options, [
+      fitInput({ seq, turn, after, added, maxOutputTokens, triesBefore: 0 }),
+    ]),
+  );
+  run.conversation = recordModel(run.conversation, result);
+  run.report.publish(run.conversation);
+}
+
+/** All calls end before this returns, also when one of them was cancelled: nothing runs on behind the loop. */
+async function runBatch(run: Run, calls: readonly CallState[]): Promise<void> {
+  run.report.now(calls.map(({ call, plan }) => `${call} ${plan.name} ${plan.summary}`).join(', '));
+  const outcomes = await Promise.allSettled(calls.map((call) => runCall(run, call)));
+  const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+}
+
+async function runCall(run: Run, { call, plan, input, grant }: CallState): Promise<void> {
+  const { callId, name, digest } = plan;
+  const isChange = plan.effect === 'write';
+  const share = shareBytes(run.conversation.calls.length);
+  const hostCall = {
+    activityId: `tool-${call}`,
+    summary: `${String(run.conversation.turn)} · ${name} ${plan.summary}`,
+    startToCloseMs: run.input.timeouts.toolCallMs,
+    maximumAttempts: isChange ? 1 : READ_ATTEMPTS,
+  };
+  const granted = grant === undefined ? {} : { grant };
+  try {
+    const result = await run.callHost(hostCall, (options, seq) =>
+      hostActivities.runTool.executeWithOptions(options, [
+        { seq, call, callId, name, input, digest, shareBytes: share, ...granted },
+      ]),
+    );
+    run.conversation = recordTool(run.conversation, result);
+  } catch (error) {
+    if (isCancellation(error)) {
+      run.conversation = recordInline(run.conversation, call, INTERRUPTED);
+      throw error;
+    }
+    if (!(error instanceof ActivityFailure)) throw error;
+    const { class: kind, message } = toRunError(error);
+    const lost = kind === 'worker_lost' && isChange;
+    run.conversation = recordInline(run.conversation, call, lost ? LOST : `The call failed: ${message}`);
+  }
+}
+
+function showWaiting(run: Run, round: number): void {
+  const host = run.input.hostId;
+  const text = `no worker of host ${host} answers; start one there with \`surehand worker\``;
+  if (round > 0) run.report.now(text, 'waiting-for-host');
+  else run.report.now('the host is back', 'working');
+  run.report.publish(run.conversation);
+}
+
+function statusOf({ conversation, report }: Run) {
+  const { turn, queue, usage, costUsd } = conversation;
+  const state: RunState = report.state;
+  return { state, turn, doing: report.doing, queued: queue.length, usage, costUsd };
+}

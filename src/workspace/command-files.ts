@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { open, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ProcessMark } from './process-table';
+
+/** What the runner notes before the supervisor starts. */
+export interface StartNote {
+  readonly callId: string;
+  readonly mode: 'strict' | 'off';
+  readonly startedAtMs: number;
+  readonly timeoutMs: number;
+  /** Of `/proc/sys/kernel/random/boot_id`: after a power loss a missing status line proves nothing. */
+  readonly bootId: string;
+}
+
+/** What bwrap reported about one command. */
+export interface SandboxStatus {
+  /** Pid, on the host, of the namespace's init. Written before the command is released. */
+  readonly init?: number;
+  readonly exitCode?: number;
+}
+
+/** Where one call's files are. */
+export interface CallFiles {
+  readonly directory: string;
+  readonly marker: string;
+  readonly output: string;
+}
+
+/** Files of a call under a state directory, by a digest of its key. */
+export function callFiles(stateDirectory: string, callId: string): CallFiles {
+  const marker = createHash('sha256').update(callId).digest('hex').slice(0, 40);
+  const directory = join(stateDirectory, 'calls', marker);
+  return { directory, marker, output: join(directory, 'output') };
+}
+
+export async function readStartNote(files: CallFiles): Promise<StartNote | undefined> {
+  const text = await readText(files, 'start.json');
+  if (text === undefined) return undefined;
+  try {
+    // Written by this module's own process family, in one step.
+    return JSON.parse(text) as StartNote;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The supervisor's mark; `starting` while its file is still empty, `given-up` if somebody barred the start. */
+export async function readSupervisor(files: CallFiles): Promise<ProcessMark | 'none' | 'starting' | 'given-up'> {
+  const text = await readText(files, 'supervisor');
+  if (text === undefined) return 'none';
+  if (text.trim() === GIVEN_UP) return 'given-up';
+  const [pid, startTime] = text.trim().split(' ');
+  if (pid === undefined || startTime === undefined) return 'starting';
+  return { pid: Number(pid), startTime };
+}
+
+const GIVEN_UP = 'given-up';
+
+/** Bars a supervisor that has not yet begun from ever starting its command. False if it was faster. */
+export async function giveUpStart(files: CallFiles): Promise<boolean> {
+  return await createExclusively(files, 'supervisor', `${GIVEN_UP}\n`);
+}
+
+export async function readStatus(files: CallFiles): Promise<SandboxStatus> {
+  const text = (await readText(files, 'status')) ?? '';
+  const init = /"child-pid": (\d+)/u.exec(text)?.[1];
+  const exitCode = /"exit-code": (\d+)/u.exec(text)?.[1];
+  return {
+    ...(init === undefined ? {} : { init: Number(init) }),
+    ...(exitCode === undefined ? {} : { exitCode: Number(exitCode) }),
+  };
+}
+
+export async function readReason(files: CallFiles): Promise<string | undefined> {
+  return (await readText(files, 'reason'))?.trim();
+}
+
+/** First one wins. */
+export async function claimReason(files: CallFiles, reason: string): Promise<boolean> {
+  return await createExclusively(files, 'reason', `${reason}\n`);
+}
+
+/** Pid of the command's outermost process. */
+export async function readChild(files: CallFiles): Promise<number | undefined> {
+  const text = (await readText(files, 'child'))?.trim();
+  return text === undefined || text === '' ? undefined : Number(text);
+}
+
+/** The exit status as the supervisor saw it, with the time it was written; undefined while it runs. */
+export async function readEnd(files: CallFiles): Promise<{ readonly code: number; readonly atMs: number } | undefined> {
+  const text = await readText(files, 'end');
+  if (text === undefined) return undefined;
+  const { mtimeMs } = await stat(join(files.directory, 'end'));
+  return { code: Number(text.trim()), atMs: mtimeMs };
+}
+
+export async function outputSize(files: CallFiles): Promise<number> {
+  return (await stat(files.output).catch(() => undefined))?.size ?? 0;
+}
+
+/** Changes with every start of the machine. */
+export function currentBootId(): string {
+  return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+}
+
+async function readText(files: CallFiles, name: string): Promise<string | undefined> {
+  return await readFile(join(files.directory, name), 'utf8').catch(() => undefined);
+}
+
+async function createExclusively(files: CallFiles, name: string, text: string): Promise<boolean> {
+  const file = await open(join(files.directory, name), 'wx', 0o600).catch(() => undefined);
+  if (file === undefined) return false;
+  try {
+    await file.writeFile(text);
+  } finally {
+    await file.close();
+  }
+  return true;
+}

@@ -1,0 +1,123 @@
+import type { CallModelInput, CallModelResult, PlannedCall } from '../contract/activity';
+import { BLANK_ANSWER, type AssistantBlock, type AssistantMessage, type ToolUseBlock } from '../contract/message';
+import { PortError } from '../contract/port-error';
+import { jsonBytes } from '../conversation/json-size';
+import { MAX_MESSAGE_BYTES } from '../conversation/limits';
+import { normalizeResponse } from '../model/normalize-response';
+import type { ModelRequest, ModelResponse } from '../model/port';
+import { HistoryGap } from '../transcript/fold';
+import type { RunRef, Window } from '../transcript/window-cache';
+import type { Host, Toolbox } from './host';
+import { randomId } from './random-id';
+import { runStep, type Step } from './step';
+
+/**
+ * One turn of the model: finds the window by reference, asks, and plans each call of the answer on the host that will run
+ * it. Returns the message as it is recorded.
+ */
+export function createCallModel(host: Host): (input: CallModelInput) => Promise<CallModelResult> {
+  return (input) =>
+    runStep(async (step) => {
+      const startedAt = Date.now();
+      const run = { workflowId: step.workflowId, runId: step.runId };
+      const window = await loadWindow(host, run, input);
+      const toolbox = host.toolbox({ ...run, ...window });
+      const request = buildRequest(host, toolbox, window, input, step.attempt);
+      const response = await host.models(window.input.model).respond(request, {
+        signal: step.signal,
+        onProgress: progressOf(step),
+      });
+      const result = toResult(host, toolbox, window, response, Date.now() - startedAt);
+      host.windows.answered(run, input, window, result);
+      return result;
+    });
+}
+
+async function loadWindow(host: Host, run: RunRef, input: CallModelInput): Promise<Window> {
+  try {
+    return await host.windows.load(run, input);
+  } catch (error) {
+    if (!(error instanceof HistoryGap)) throw error;
+    const detail = `the conversation cannot be read from history: ${error.message}`;
+    throw new PortError({ class: 'history_unreadable', retryable: false, detail }, { cause: error });
+  }
+}
+
+function buildRequest(
+  host: Host,
+  toolbox: Toolbox,
+  window: Window,
+  input: CallModelInput,
+  attempt: number,
+): ModelRequest {
+  const { facts, messages } = window;
+  if (facts === null) {
+    throw new PortError({ class: 'internal', retryable: false, detail: 'the workspace was never prepared' });
+  }
+  const { model, permission, dumpRequests } = window.input;
+  const tools = toolbox.definitions();
+  return {
+    model: model.model,
+    system: host.systemPrompt({ facts, tools, unattended: permission.unattended }),
+    tools,
+    messages,
+    maxOutputTokens: input.maxOutputTokens,
+    turn: input.turn,
+    tryNumber: input.triesBefore + attempt,
+    ...(model.script === undefined ? {} : { script: model.script }),
+    ...(dumpRequests === undefined ? {} : { dumpDirectory: dumpRequests }),
+  };
+}
+
+function progressOf(step: Step): (progress: { readonly text: string }) => void {
+  let tail = '';
+  let bytes = 0;
+  return ({ text }) => {
+    bytes += text.length;
+    tail = (tail + text).slice(-4_000);
+    step.progress(tail, bytes);
+  };
+}
+
+function toResult(
+  host: Host,
+  toolbox: Toolbox,
+  window: Window,
+  response: ModelResponse,
+  durationMs: number,
+): CallModelResult {
+  const message = recordedMessage(response, window);
+  const calls = message.content.filter((block): block is ToolUseBlock => block.type === 'tool_use');
+  return {
+    message,
+    stopReason: response.stopReason,
+    ...(response.stopDetail === undefined ? {} : { stopDetail: response.stopDetail }),
+    usage: response.usage,
+    model: response.model,
+    costUsd: host.costUsd(response.model, response.usage),
+    calls: calls.map((block, index) => planCall(toolbox, message, block, index + 1)),
+    durationMs,
+  };
+}
+
+/** @throws PortError for a message too large to enter history. */
+function recordedMessage(response: ModelResponse, window: Window): AssistantMessage {
+  const id = randomId();
+  const content = normalizeResponse(response.content, id, usedIds(window));
+  const blank: AssistantBlock[] = [{ type: 'text', text: BLANK_ANSWER }];
+  const message: AssistantMessage = { role: 'assistant', id, content: content.length === 0 ? blank : content };
+  const bytes = jsonBytes(message);
+  if (bytes <= MAX_MESSAGE_BYTES) return message;
+  const detail = `the model's answer has ${String(bytes)} bytes; at most ${String(MAX_MESSAGE_BYTES)} can be recorded`;
+  throw new PortError({ class: 'message_too_large', retryable: false, detail });
+}
+
+function usedIds(window: Window): Set<string> {
+  const blocks = window.messages.flatMap((message) => (message.role === 'assistant' ? message.content : []));
+  return new Set(blocks.flatMap((block) => (block.type === 'tool_use' ? [(block as ToolUseBlock).id] : [])));
+}
+
+function planCall(toolbox: Toolbox, message: AssistantMessage, block: ToolUseBlock, n: number): PlannedCall {
+  const plan = toolbox.plan({ name: block.name, input: block.input });
+  return { callId: `${message.id}-${String(n)}`, n, blockId: block.id, ...plan };
+}

@@ -1,0 +1,67 @@
+import type { PlannedCall, ToolStatus, ToolDetails, WorkspaceFacts } from '../contract/activity';
+import type { ModelChoice, RunInput } from '../contract/run-input';
+import type { Model, ToolDefinition } from '../model/port';
+import type { RunContext, RunRef, Windows } from '../transcript/window-cache';
+
+/** What the activities of a host work with. Composed in `worker.ts`; fakes stand in here and nowhere deeper. */
+export interface Host {
+  readonly windows: Windows;
+  readonly models: (choice: ModelChoice) => Model;
+  readonly toolbox: (run: RunContext & RunRef) => Toolbox;
+  readonly workspaces: Workspaces;
+  readonly systemPrompt: (input: PromptInput) => string;
+  readonly costUsd: (
+    model: string,
+    usage: { input: number; output: number; cacheRead: number; cacheWrite: number },
+  ) => number | null;
+  /** Masks the worker's secrets in whatever leaves the host. */
+  readonly redact: (text: string) => string;
+}
+
+export interface PromptInput {
+  readonly facts: WorkspaceFacts;
+  readonly tools: readonly ToolDefinition[];
+  readonly unattended: boolean;
+}
+
+/** The tools of one run: bound to its workspace, its permission mode and the sandbox of this host. */
+export interface Toolbox {
+  definitions(): readonly ToolDefinition[];
+  plan(call: { readonly name: string; readonly input: unknown }): Plan;
+  execute(call: ToolCall, options: ExecuteOptions): Promise<Executed>;
+}
+
+export type Plan = Omit<PlannedCall, 'callId' | 'n' | 'blockId'>;
+
+export interface ToolCall {
+  readonly call: string;
+  readonly callId: string;
+  readonly name: string;
+  readonly input: unknown;
+  readonly grant?: string;
+}
+
+export interface ExecuteOptions {
+  readonly signal: AbortSignal;
+  readonly maxBytes: number;
+  readonly onProgress: (tail: string, bytes: number) => void;
+}
+
+export interface Executed {
+  readonly status: ToolStatus;
+  readonly message: string;
+  readonly details?: ToolDetails;
+  readonly durationMs: number;
+}
+
+export interface Workspaces {
+  /** Checks the directory, takes the lease, collects the facts. @throws PortError */
+  prepare(input: RunInput, holder: LeaseHolder, signal: AbortSignal): Promise<WorkspaceFacts>;
+  /** Gives the lease back; nothing happens when another run holds it. */
+  finish(input: RunInput, holder: LeaseHolder): Promise<void>;
+}
+
+export interface LeaseHolder {
+  readonly workflowId: string;
+  readonly firstRunId: string;
+}

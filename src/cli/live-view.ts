@@ -1,0 +1,122 @@
+import type { RunView, StepView, TurnView } from '../transcript/view';
+import { formatDuration } from './format';
+import type { Io } from './io';
+import type { Pending, PendingActivity } from './pending';
+import { stepLine, stepProblem } from './render-step';
+import { cutLine, visibleLine, visibleText } from './visible-text';
+
+/** Shows a run as it happens: what is new as lines, what runs now as the terminal's last line. */
+export interface LiveView {
+  /** Prints what this view has more than the ones before. */
+  update(view: RunView): void;
+  /** What the server says about the steps that run. */
+  progress(pending: Pending): void;
+  /** Redraws the last line; its clock goes on. */
+  tick(): void;
+  end(): void;
+}
+
+export function createLiveView(io: Io, now: () => number = Date.now): LiveView {
+  const printed = new Set<string>();
+  const retries = new Map<string, number>();
+  let latest: RunView | undefined;
+  let pending: Pending | undefined;
+
+  const once = (key: string, lines: () => readonly string[]): void => {
+    if (printed.has(key)) return;
+    printed.add(key);
+    for (const line of lines()) io.say(line);
+  };
+
+  const showTurn = (turn: TurnView, isLast: boolean): void => {
+    turn.said.forEach(({ by, text }, index) => {
+      const intro = `${io.colors.bold(visibleLine(by, 60))}: `;
+      once(`said ${turn.turn} ${index}`, () => [`${intro}${visibleText(text)}`]);
+    });
+    // The last words of a run are its answer, which goes to stdout.
+    const isAnswer = isLast && turn.steps.length === 0;
+    if (turn.text.trim() !== '' && !isAnswer) {
+      once(`text ${turn.turn}`, () => textLines(turn.text, io));
+    }
+    for (const step of turn.steps) showStep(step);
+  };
+
+  const showStep = (step: StepView): void => {
+    if (step.status === 'waiting' || step.status === 'running') return;
+    once(`step ${step.call}`, () => {
+      // A command that failed has its exit code; what it printed is in `show`.
+      const problem = step.details?.exitCode === undefined ? stepProblem(step, io.width) : undefined;
+      return [
+        stepLine(step, io),
+        ...(problem === undefined ? [] : [`         ${io.colors.dim(cutLine(problem, io.width - 12))}`]),
+      ];
+    });
+  };
+
+  const showRetry = ({ activityId, attempt, lastFailure, started, scheduledAt }: PendingActivity): void => {
+    if (attempt < 2 || lastFailure === undefined || (retries.get(activityId) ?? 1) >= attempt) return;
+    retries.set(activityId, attempt);
+    const wait = started ? 0 : Math.max(0, scheduledAt - now());
+    const when = wait < 1_000 ? 'now' : `in ${formatDuration(wait)}`;
+    const why = visibleLine(lastFailure, Math.max(40, io.width - 40));
+    io.say(io.colors.yellow(`  ! ${stepName(activityId)}: ${why} · try ${attempt} ${when}`));
+  };
+
+  const tick = (): void => {
+    const line = statusLine(latest, pending, now());
+    io.status(line === undefined ? undefined : io.colors.dim(cutLine(line, io.width - 1)));
+  };
+
+  return {
+    update: (view) => {
+      latest = view;
+      view.turns.forEach((turn, index) => {
+        if (turn.status !== 'running') showTurn(turn, index === view.turns.length - 1);
+      });
+      tick();
+    },
+    progress: (next) => {
+      pending = next;
+      next.activities.forEach(showRetry);
+      tick();
+    },
+    tick,
+    end: () => io.status(undefined),
+  };
+}
+
+/** `⋯ 2.1 bash npm test · 3.2 s · its last output`, or what else the run waits for. */
+export function statusLine(view: RunView | undefined, pending: Pending | undefined, now: number): string | undefined {
+  if (view === undefined) return '⋯ starting';
+  if (view.closed) return undefined;
+  const turn = view.turns[view.turns.length - 1];
+  if (turn === undefined) return '⋯ preparing the workspace';
+  const tailOf = (activityId: string): string => {
+    const tail = pending?.activities.find((activity) => activity.activityId === activityId)?.progress?.tail ?? '';
+    const lines = tail.split('\n').filter((line) => line.trim() !== '');
+    return lines.length === 0 ? '' : ` · ${visibleLine(lines[lines.length - 1] ?? '', 200)}`;
+  };
+  if (turn.status === 'running') {
+    return `⋯ turn ${turn.turn}: the model works · ${age(turn.startedAt, now)}${tailOf(`model-${turn.turn}`)}`;
+  }
+  const running = turn.steps.filter(({ status }) => status === 'running');
+  const [first] = running;
+  if (first === undefined) return `⋯ turn ${turn.turn}`;
+  if (running.length > 1) return `⋯ ${running.map(({ call, tool }) => `${call} ${visibleLine(tool, 20)}`).join(', ')}`;
+  const what = first.summary.startsWith(first.tool) ? first.summary : `${first.tool} ${first.summary}`;
+  return `⋯ ${first.call} ${visibleLine(what, 60)} · ${age(first.startedAt ?? now, now)}${tailOf(first.activityId)}`;
+}
+
+function textLines(text: string, { colors }: Io): string[] {
+  const lines = visibleText(text.trim()).split('\n');
+  return lines.map((line, index) => (index === 0 ? `${colors.cyan('●')} ${line}` : `  ${line}`));
+}
+
+function stepName(activityId: string): string {
+  if (activityId.startsWith('tool-')) return activityId.slice('tool-'.length);
+  return activityId.startsWith('model-') ? `turn ${activityId.slice('model-'.length)}` : activityId;
+}
+
+function age(since: number, now: number): string {
+  return formatDuration(Math.max(0, now - since));
+}

@@ -16,7 +16,7 @@ async function main(): Promise<void> {
   } catch (error) {
     const { message, exitCode: code } = toCliError(error);
     if (message !== '') io.say(`surehand: ${message}`);
-    if (process.env['SUREHAND_DEBUG']) io.say(inspect(error));
+    if (io.env['SUREHAND_DEBUG']) io.say(inspect(error));
     exitCode = code;
   }
   // Open connections and watchers must not keep a command that is over.

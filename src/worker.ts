@@ -3,6 +3,7 @@ import path from 'node:path';
 import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import { createActivities } from './activities/activities';
 import type { Host } from './activities/host';
+import { handBack } from './activities/hand-back';
 import { readRun } from './activities/read-run';
 import { createRedactor } from './activities/redactor';
 import { createToolboxes } from './activities/run-toolbox';
@@ -22,6 +23,7 @@ import { stateFiles } from './server/state-directory';
 import { findBwrap } from './server/tool-paths';
 import { connectClient, connectionOptions, type TemporalClient } from './temporal/connection';
 import { createDataConverter } from './temporal/data-converter';
+import { isRunClosed } from './temporal/run-state';
 import { hostQueue, workflowQueue } from './temporal/queues';
 import { BUILTIN_TOOLS } from './tools/builtin-tools';
 import { createToolRegistry } from './tools/registry';
@@ -59,6 +61,8 @@ export function composeHost(config: Config, temporal: TemporalClient, sandbox: H
     toolbox: createToolboxes({
       registry: createToolRegistry(BUILTIN_TOOLS),
       worldOf,
+      stateDirectory: config.home,
+      isRunClosed: (workflowId) => isRunClosed(temporal.client, workflowId),
       log: ({ step, ...fields }) => {
         log(`tool ${step}`, fields);
       },
@@ -109,6 +113,8 @@ async function main(): Promise<void> {
   const host = composeHost(config, temporal, sandbox, log);
   const identity = `surehand@${hostId}#${randomUUID().slice(0, 8)}`;
   const workers = await createWorkers(config, { connection, namespace: target.namespace, identity, hostId, host });
+  const { client } = temporal;
+  await handBack({ client, hostId, identity, stateDirectory: config.home, log });
   const running = Promise.all(workers.map((worker) => worker.run()));
   if (process.send !== undefined) {
     // The embedded worker belongs to its daemon and ends with it.

@@ -1,5 +1,6 @@
 import type { PlannedCall, ToolStatus, ToolDetails, WorkspaceFacts } from '../contract/activity';
 import type { ModelChoice, RunInput } from '../contract/run-input';
+import type { AbortMeaning } from './delivery';
 import type { Model, ToolDefinition } from '../model/port';
 import type { RunContext, RunRef, Windows } from '../transcript/window-cache';
 
@@ -43,6 +44,7 @@ export interface ToolCall {
 
 export interface ExecuteOptions {
   readonly signal: AbortSignal;
+  readonly meaning: () => AbortMeaning;
   readonly maxBytes: number;
   readonly onProgress: (tail: string, bytes: number) => void;
 }

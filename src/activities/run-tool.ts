@@ -19,6 +19,7 @@ export function createRunTool(host: Host): (input: RunToolInput) => Promise<Tool
         { call, callId, name, input: input.input, ...(grant === undefined ? {} : { grant }) },
         {
           signal: step.signal,
+          meaning: step.meaning,
           maxBytes: Math.max(0, input.shareBytes - ENVELOPE_BYTES),
           onProgress: (tail, bytes) => {
             step.progress(host.redact(tail), bytes);

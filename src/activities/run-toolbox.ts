@@ -1,46 +1,115 @@
 import { createHash } from 'node:crypto';
 import { digestText } from '../permissions/digest-text';
 import { verdict } from '../permissions/verdict';
-import { createExecutor, type ToolLogEntry } from '../tools/executor';
+import { createExecutor, type CallPlan, type Executor, type ToolLogEntry } from '../tools/executor';
 import type { ToolRegistry } from '../tools/registry';
-import { protectionOf } from '../workspace/protected-path';
 import type { RunContext, RunRef } from '../transcript/window-cache';
-import type { Toolbox } from './host';
+import { createCallJournal, type CallIntent, type CallJournal } from '../workspace/call-journal';
+import { protectionOf } from '../workspace/protected-path';
+import { createCallOwners, type CallOwners } from './call-owners';
+import { awaitOwned } from './delivery';
+import type { Executed, ExecuteOptions, ToolCall, Toolbox } from './host';
+import { runJournaled } from './journaled-call';
 import type { RunWorld } from './run-world';
 
 export interface ToolboxOptions {
   readonly registry: ToolRegistry;
   readonly worldOf: (directory: string) => RunWorld;
+  readonly stateDirectory: string;
+  readonly isRunClosed: (workflowId: string) => Promise<boolean>;
   readonly log: (entry: ToolLogEntry & RunRef) => void;
 }
 
+/** Key of a call in journal and command files. Not the run id: a reset or a next run of the chain must meet the same entry. */
+export function callKey(workflowId: string, callId: string): string {
+  return `${workflowId}\n${callId}`;
+}
+
 /** The tools of one run: bound to its workspace, its permission mode and this host's sandbox. */
-export function createToolboxes({ registry, worldOf, log }: ToolboxOptions): (run: RunContext & RunRef) => Toolbox {
-  return ({ input, workflowId, runId }) => {
-    const world = worldOf(input.workspace);
-    const { directory } = world.files;
-    return createExecutor({
-      registry,
-      world,
-      permit: ({ tool, effect, runsCommands, writes }) =>
-        verdict({
-          permission: input.permission,
-          sandbox: world.sandbox,
-          tool,
-          effect,
-          runsCommands,
-          protectedWrite: strictestProtection(writes),
-        }),
-      digest: (tool, final) =>
-        `v1:${createHash('sha256')
-          .update(digestText({ tool, input: final, directory }))
-          .digest('hex')}`,
-      callKey: (callId) => `${workflowId}\n${callId}`,
-      log: (entry) => {
-        log({ ...entry, workflowId, runId });
+export function createToolboxes(options: ToolboxOptions): (run: RunContext & RunRef) => Toolbox {
+  const owners = createCallOwners<Executed>();
+  return (run) => {
+    const world = options.worldOf(run.input.workspace);
+    const executor = createRunExecutor(options, world, run);
+    const { stateDirectory } = options;
+    const journal = createCallJournal<Executed>({ stateDirectory, files: world.files, runner: world.commands });
+    return {
+      definitions: () => executor.definitions(),
+      plan: (call) => executor.plan(call),
+      execute: (call, execution) => {
+        const plan = executor.plan(call);
+        const waitsForPerson = plan.verdict === 'ask' && call.grant !== plan.digest;
+        const runsCommands = options.registry.get(plan.name)?.runsCommands === true;
+        if (!plan.known || waitsForPerson || (plan.effect === 'read' && !runsCommands)) {
+          return executor.execute(call, execution);
+        }
+        const intent: CallIntent = { tool: plan.name, kind: kindOf(options.registry, plan), digest: plan.digest };
+        const isRunClosed = (): Promise<boolean> => options.isRunClosed(run.workflowId);
+        return executeOnce({ owners, journal, executor, isRunClosed }, callKey(run.workflowId, call.callId), {
+          call,
+          intent,
+          execution,
+        });
       },
-    });
+    };
   };
+}
+
+interface OnceParts {
+  readonly owners: CallOwners<Executed>;
+  readonly journal: CallJournal<Executed>;
+  readonly executor: Executor;
+  readonly isRunClosed: () => Promise<boolean>;
+}
+
+interface OnceCall {
+  readonly call: ToolCall;
+  readonly intent: CallIntent;
+  readonly execution: ExecuteOptions;
+}
+
+function executeOnce(parts: OnceParts, key: string, { call, intent, execution }: OnceCall): Promise<Executed> {
+  const { owners, journal, executor, isRunClosed } = parts;
+  const { maxBytes } = execution;
+  const owned = owners.join(key, execution.onProgress, (hooks) =>
+    runJournaled(journal, key, intent, {
+      start: (files) => executor.execute(call, { ...hooks, maxBytes, files }),
+      resume: (command) => executor.resume(call, command, { ...hooks, maxBytes }),
+    }),
+  );
+  return awaitOwned(owned, { signal: execution.signal, meaning: execution.meaning, isRunClosed });
+}
+
+function createRunExecutor(options: ToolboxOptions, world: RunWorld, run: RunContext & RunRef): Executor {
+  const { workflowId, runId, input } = run;
+  const { directory } = world.files;
+  return createExecutor({
+    registry: options.registry,
+    world,
+    permit: ({ tool, effect, runsCommands, writes }) =>
+      verdict({
+        permission: input.permission,
+        sandbox: world.sandbox,
+        tool,
+        effect,
+        runsCommands,
+        protectedWrite: strictestProtection(writes),
+      }),
+    digest: (tool, final) =>
+      `v1:${createHash('sha256')
+        .update(digestText({ tool, input: final, directory }))
+        .digest('hex')}`,
+    callKey: (callId) => callKey(workflowId, callId),
+    log: (entry) => {
+      options.log({ ...entry, workflowId, runId });
+    },
+  });
+}
+
+function kindOf(registry: ToolRegistry, plan: CallPlan): CallIntent['kind'] {
+  const tool = registry.get(plan.name);
+  if (tool?.runsCommands === true) return 'command';
+  return tool?.writes === undefined ? 'other' : 'file';
 }
 
 function strictestProtection(paths: readonly string[]): 'none' | 'refused' | 'asks' {

@@ -1,5 +1,6 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { StepProgress } from '../contract/activity';
+import type { AbortMeaning } from './delivery';
 import { toApplicationFailure } from './port-failure';
 
 /** Heartbeat details stay small: followers read them once a second. */
@@ -12,6 +13,8 @@ export interface Step {
   readonly attempt: number;
   /** Aborted when this attempt is to stop. */
   readonly signal: AbortSignal;
+  /** What the abort means. */
+  readonly meaning: () => AbortMeaning;
   /** What a follower sees of the running step: the tail of a growing text, and its size so far. */
   progress(tail: string, bytes: number): void;
 }
@@ -35,6 +38,7 @@ export async function runStep<T>(work: (step: Step) => Promise<T>): Promise<T> {
       runId: workflowExecution?.runId ?? '',
       attempt,
       signal: context.cancellationSignal,
+      meaning: () => meaningOf(context),
       progress: (tail, bytes) => {
         progress = { attempt, tail: tail.slice(-MAX_TAIL), bytes };
       },
@@ -45,4 +49,10 @@ export async function runStep<T>(work: (step: Step) => Promise<T>): Promise<T> {
   } finally {
     clearInterval(timer);
   }
+}
+
+/** A pause or a reset by an operator keeps the work, like a shutdown. */
+function meaningOf({ cancellationDetails: details }: Context): AbortMeaning {
+  if (details?.cancelRequested === true) return 'cancelled';
+  return details?.workerShutdown === true || details?.paused === true || details?.reset === true ? 'shutdown' : 'lost';
 }

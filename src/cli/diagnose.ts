@@ -56,7 +56,7 @@ async function hasPoller({ client, namespace }: Session, { queue, type, now }: Q
   const { pollers } = await client.withDeadline(Date.now() + TIMEOUT_MS, () =>
     client.workflowService.describeTaskQueue({ namespace, taskQueue: { name: queue }, taskQueueType: type }),
   );
-  return (pollers ?? []).some(({ lastAccessTime }) => now - toMs(lastAccessTime) < POLLER_GONE_MS);
+  return pollers.some(({ lastAccessTime }) => now - toMs(lastAccessTime) < POLLER_GONE_MS);
 }
 
 /** Whether any worker has lately asked for work of this session's host. */

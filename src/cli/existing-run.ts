@@ -2,7 +2,7 @@ import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { WORKFLOW_TYPE } from '../contract/names';
 import { EXIT_CODES, EXIT_USAGE } from '../contract/outcome';
 import { createCodecs } from '../temporal/data-converter';
-import { historyPages } from '../temporal/history';
+import { eventBytes, historyPages } from '../temporal/history';
 import { createRunViewer } from '../transcript/run-view';
 import type { RunView } from '../transcript/view';
 import { CliError } from './cli-error';
@@ -39,7 +39,7 @@ export function unknownRun(id: string, command: string): CliError {
  * @throws CliError when its history is gone.
  */
 export async function readView(session: Session, run: ExistingRun): Promise<RunView> {
-  const viewer = createRunViewer(run.workflowId, { codecs: createCodecs() });
+  const viewer = createRunViewer(run.workflowId, { codecs: createCodecs(), sizeOf: eventBytes });
   for await (const page of historyPages(session.client, { workflowId: run.workflowId, runId: run.runId })) {
     await viewer.push(page);
   }

@@ -49,9 +49,9 @@ export async function followRun(session: Session, options: FollowOptions): Promi
       });
       if (view?.closed === true) return view;
     } catch (error) {
-      if (options.signal.aborted) return undefined;
+      if (isAborted(options.signal)) return undefined;
       if (!isTransient(error)) throw error;
-      awaySince ??= await announce(error, options);
+      awaySince ??= announce(error, options);
       if (Date.now() - awaySince > options.patienceMs) throw goneTooLong(error, options.patienceMs);
     } finally {
       keeper.stop();
@@ -97,6 +97,11 @@ function keepWay(session: Session, way: AbortController, { onTrouble }: FollowOp
       });
   }, KEEP_ALIVE_MS);
   return { stop: () => clearInterval(timer) };
+}
+
+/** Not seen through by the compiler, which takes it for unchanged within the loop. */
+function isAborted(signal: AbortSignal): boolean {
+  return signal.aborted;
 }
 
 function announce(error: unknown, { onTrouble }: FollowOptions): number {

@@ -84,8 +84,8 @@ function writeWhole(stream: Writable, text: string): Promise<void> {
 }
 
 function outputError(error: Error): CliError {
-  const code = 'code' in error ? error.code : undefined;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   const gone = code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED';
-  const message = gone ? '' : `The output cannot be written (${String(code ?? error.message)}).`;
+  const message = gone ? '' : `The output cannot be written (${code ?? error.message}).`;
   return new CliError(EXIT_OUTPUT, message, { cause: error });
 }

@@ -18,7 +18,7 @@ export interface LiveView {
 
 export function createLiveView(io: Io, now: () => number = Date.now): LiveView {
   const printed = new Set<string>();
-  const retries = new Map<string, number>();
+  const showRetry = createRetryNotice(io, now);
   let latest: RunView | undefined;
   let pending: Pending | undefined;
 
@@ -53,15 +53,6 @@ export function createLiveView(io: Io, now: () => number = Date.now): LiveView {
     });
   };
 
-  const showRetry = ({ activityId, attempt, lastFailure, started, scheduledAt }: PendingActivity): void => {
-    if (attempt < 2 || lastFailure === undefined || (retries.get(activityId) ?? 1) >= attempt) return;
-    retries.set(activityId, attempt);
-    const wait = started ? 0 : Math.max(0, scheduledAt - now());
-    const when = wait < 1_000 ? 'now' : `in ${formatDuration(wait)}`;
-    const why = visibleLine(lastFailure, Math.max(40, io.width - 40));
-    io.say(io.colors.yellow(`  ! ${stepName(activityId)}: ${why} · try ${attempt} ${when}`));
-  };
-
   const tick = (): void => {
     const line = statusLine(latest, pending, now());
     io.status(line === undefined ? undefined : io.colors.dim(cutLine(line, io.width - 1)));
@@ -82,6 +73,19 @@ export function createLiveView(io: Io, now: () => number = Date.now): LiveView {
     },
     tick,
     end: () => io.status(undefined),
+  };
+}
+
+/** Says each new try of a step once: why the one before failed, and when it comes. */
+function createRetryNotice(io: Io, now: () => number): (activity: PendingActivity) => void {
+  const said = new Map<string, number>();
+  return ({ activityId, attempt, lastFailure, started, scheduledAt }) => {
+    if (attempt < 2 || lastFailure === undefined || (said.get(activityId) ?? 1) >= attempt) return;
+    said.set(activityId, attempt);
+    const wait = started ? 0 : Math.max(0, scheduledAt - now());
+    const when = wait < 1_000 ? 'now' : `in ${formatDuration(wait)}`;
+    const why = visibleLine(lastFailure, Math.max(40, io.width - 40));
+    io.say(io.colors.yellow(`  ! ${stepName(activityId)}: ${why} · try ${attempt} ${when}`));
   };
 }
 

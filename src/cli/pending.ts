@@ -57,19 +57,17 @@ type RawActivity = NonNullable<
 >[number];
 
 async function toActivity(raw: RawActivity): Promise<PendingActivity> {
-  const [progress] = await decodePayloads(raw.heartbeatDetails?.payloads as Payloads, createCodecs());
+  const [progress] = await decodePayloads(raw.heartbeatDetails?.payloads, createCodecs());
   const lastFailure = raw.lastFailure?.message;
   return {
     activityId: raw.activityId ?? '',
-    started: raw.state === STATE_STARTED,
+    started: Number(raw.state) === STATE_STARTED,
     attempt: raw.attempt ?? 1,
     scheduledAt: toMs(raw.scheduledTime),
     ...(isProgress(progress) && progress.attempt === raw.attempt ? { progress } : {}),
     ...(lastFailure ? { lastFailure } : {}),
   };
 }
-
-type Payloads = Parameters<typeof decodePayloads>[0];
 
 function isProgress(value: unknown): value is StepProgress {
   return (

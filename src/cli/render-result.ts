@@ -28,12 +28,7 @@ export function renderEnd(result: ResultDocument, io: Io): string[] {
   ];
   const good = result.outcome === 'done';
   const head = `${good ? colors.green(result.outcome) : colors.red(result.outcome)} · ${facts.join(' · ')}`;
-  return [
-    head,
-    ...renderError(result),
-    ...renderDenials(result),
-    ...renderFiles(result.filesChanged),
-  ];
+  return [head, ...renderError(result), ...renderDenials(result), ...renderFiles(result.filesChanged)];
 }
 
 /** `1,234 tokens in, 56 out`; what came from a cache is counted as read. */

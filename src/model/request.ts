@@ -49,7 +49,7 @@ export function prepareRequest(request: ModelRequest): PreparedRequest {
  * The request body for a sound window. Pure and stable: the same tools, system prompt and earlier messages give the
  * same bytes, but for the cache marks, which stand at the ends of tools, system and the last two user messages.
  */
-export function buildRequest(request: ModelRequest): WireRequest {
+function buildRequest(request: ModelRequest): WireRequest {
   return {
     model: request.model,
     max_tokens: request.maxOutputTokens,

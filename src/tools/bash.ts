@@ -53,13 +53,19 @@ export const bashTool = defineTool({
       ...(input.cwd === undefined ? {} : { cwd: input.cwd }),
       ...(input.read_only === undefined ? {} : { readOnly: input.read_only }),
     });
-    const state = await follow(command, context);
-    return await report(command, { state, timeoutS }, context);
+    return await followAndReport(command, timeoutS, context);
   },
+  resume: async (command, input, context) =>
+    await followAndReport(command, input.timeout_s ?? DEFAULT_TIMEOUT_S, context),
 });
 
+async function followAndReport(command: StartedCommand, timeoutS: number, context: ToolContext): Promise<ToolOutput> {
+  const state = await follow(command, context);
+  return await report(command, { state, timeoutS }, context);
+}
+
 /** Waits for the end. A cancel stops the command; `detach` leaves it running under its supervisor. */
-export async function follow(command: StartedCommand, context: ToolContext): Promise<CommandState> {
+async function follow(command: StartedCommand, context: ToolContext): Promise<CommandState> {
   const { commands, signal } = context;
   let shownAt = 0;
   for (let waitMs = 2; ; waitMs = Math.min(MAX_POLL_MS, waitMs * 1.5)) {
@@ -80,7 +86,7 @@ export async function follow(command: StartedCommand, context: ToolContext): Pro
 }
 
 /** The result for the model: the output, then what became of the command and what to do. */
-export async function report(
+async function report(
   command: StartedCommand,
   ended: { readonly state: CommandState; readonly timeoutS: number },
   context: ToolContext,

@@ -6,6 +6,7 @@ import { oneLine } from './file-text';
 import { isWorkspaceError } from './is-workspace-error';
 import { pause } from './pause';
 import type { ToolRegistry, ToolSchema } from './registry';
+import type { StartedCommand, WorkspaceFiles } from '../workspace/ports';
 import type { Tool, ToolContext, ToolOutput, ToolWorld } from './tool';
 import { toVisibleText } from './visible-text';
 
@@ -72,6 +73,8 @@ export interface ToolCallOptions {
   readonly signal: AbortSignal;
   readonly maxBytes: number;
   readonly onProgress: (tail: string, bytes: number) => void;
+  /** Instead of the world's: files that note each write in the call's journal entry. */
+  readonly files?: WorkspaceFiles;
 }
 
 export interface ToolOutcome {
@@ -92,31 +95,58 @@ export interface Executor {
    * signal's reason, and only a bug throws anything else.
    */
   execute(call: ToolCallRequest, options: ToolCallOptions): Promise<ToolOutcome>;
+  /** Takes up a command that an earlier delivery of this call started. It was permitted then, so it is not judged again. */
+  resume(call: ToolCallRequest, command: StartedCommand, options: ToolCallOptions): Promise<ToolOutcome>;
 }
 
 export function createExecutor(options: ExecutorOptions): Executor {
   return {
     definitions: () => options.registry.definitions(),
     plan: (call) => planCall(options, call),
-    execute: async (call, callOptions) => {
-      const startedAt = performance.now();
-      const answer = await executeCall(options, call, callOptions);
-      const durationMs = Math.round(performance.now() - startedAt);
-      const { text } = cutMiddle(
-        answer.message,
-        callOptions.maxBytes,
-        (omitted) => `\n[… ${omitted} bytes left out …]\n`,
-      );
-      options.log?.({ callId: call.callId, tool: answer.tool, step: answer.step, durationMs });
-      return {
-        status: answer.status,
-        message: text,
-        ...(answer.details === undefined ? {} : { details: answer.details }),
-        tool: answer.tool,
-        durationMs,
-      };
-    },
+    execute: (call, callOptions) => timed(options, call, callOptions, () => executeCall(options, call, callOptions)),
+    resume: (call, command, callOptions) =>
+      timed(options, call, callOptions, () => resumeCall(options, { call, command }, callOptions)),
   };
+}
+
+async function timed(
+  options: ExecutorOptions,
+  call: ToolCallRequest,
+  { maxBytes }: ToolCallOptions,
+  work: () => Promise<Answer>,
+): Promise<ToolOutcome> {
+  const startedAt = performance.now();
+  const answer = await work();
+  const durationMs = Math.round(performance.now() - startedAt);
+  const { text } = cutMiddle(answer.message, maxBytes, (omitted) => `\n[… ${omitted} bytes left out …]\n`);
+  options.log?.({ callId: call.callId, tool: answer.tool, step: answer.step, durationMs });
+  return {
+    status: answer.status,
+    message: text,
+    ...(answer.details === undefined ? {} : { details: answer.details }),
+    tool: answer.tool,
+    durationMs,
+  };
+}
+
+async function resumeCall(
+  options: ExecutorOptions,
+  { call, command }: { readonly call: ToolCallRequest; readonly command: StartedCommand },
+  callOptions: ToolCallOptions,
+): Promise<Answer> {
+  const tool = findTool(options.registry, call.name);
+  const coerced = tool === undefined ? undefined : coerceInput(tool.schema, call.input);
+  if (tool?.resume === undefined || coerced?.ok !== true) {
+    const message = `The tool ${call.name} that started this command is not here any more; its output is in ${command.outputFile}.`;
+    return { step: 'failed', status: 'failed', message, tool: call.name };
+  }
+  return toAnswer(tool.name, await tool.resume(command, coerced.input, contextOf(options, call, callOptions)));
+}
+
+function contextOf(options: ExecutorOptions, call: ToolCallRequest, callOptions: ToolCallOptions): ToolContext {
+  const { files, ...rest } = callOptions;
+  const callId = options.callKey?.(call.callId) ?? call.callId;
+  return { ...options.world, ...rest, ...(files === undefined ? {} : { files }), callId };
 }
 
 interface Judged extends Permit {
@@ -195,11 +225,7 @@ async function executeCall(
   if (verdict === 'ask' && call.grant !== options.digest(tool.name, coerced.input)) {
     return { step: 'need_confirm', status: 'need_confirm', message: reason, tool: tool.name };
   }
-  const context: ToolContext = {
-    ...options.world,
-    ...callOptions,
-    callId: options.callKey?.(call.callId) ?? call.callId,
-  };
+  const context = contextOf(options, call, callOptions);
   const tries = effect === 'read' ? 1 + (options.retries ?? 2) : 1;
   return await runTool(options, { call, tool, input: coerced.input, tries }, context);
 }

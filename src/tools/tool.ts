@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Effect, SandboxState, ToolDetails } from '../contract/activity';
-import type { CommandRunner, TextSearch, WorkspaceFiles } from '../workspace/ports';
+import type { CommandRunner, StartedCommand, TextSearch, WorkspaceFiles } from '../workspace/ports';
 
 /** The part of the world that all calls of a run share. */
 export interface ToolWorld {
@@ -47,6 +47,8 @@ export interface Tool<Schema extends z.ZodObject = z.ZodObject> {
   /** Marks errors that a read may simply try again. */
   isTransient?(error: unknown): boolean;
   run(input: z.infer<Schema>, context: ToolContext): Promise<ToolOutput>;
+  /** Takes up the command that an earlier delivery of the call started: follows it to its end and reports. */
+  resume?(command: StartedCommand, input: z.infer<Schema>, context: ToolContext): Promise<ToolOutput>;
 }
 
 /** Gives `run` and its siblings the input's type from the schema. */

@@ -19,8 +19,8 @@ import { openInbox, type InboxOwner } from './inbox';
 import { createReport, type Report } from './report';
 import { toRunError } from './run-error';
 
-/** Tries of work that only reads, over worker losses. */
-const READ_ATTEMPTS = 5;
+/** Deliveries of a step, over worker losses. The host's journal, not this number, keeps a change from being repeated. */
+const STEP_ATTEMPTS = 50;
 
 const INTERRUPTED =
   'Interrupted: the run was stopped while this call was running. It may have had none, some or all of its effects.';
@@ -82,7 +82,7 @@ async function prepare(run: Run): Promise<void> {
     activityId: 'prepare',
     summary: `0 · prepare ${input.workspace}`,
     startToCloseMs: input.timeouts.prepareMs,
-    maximumAttempts: READ_ATTEMPTS,
+    maximumAttempts: STEP_ATTEMPTS,
   };
   const result = await run.callHost(call, (options, seq) =>
     hostActivities.prepareWorkspace.executeWithOptions(options, [{ seq, firstRunId: run.conversation.firstRunId }]),
@@ -128,7 +128,7 @@ async function runCall(run: Run, { call, plan, input, grant }: CallState): Promi
     activityId: `tool-${call}`,
     summary: `${String(run.conversation.turn)} · ${name} ${plan.summary}`,
     startToCloseMs: run.input.timeouts.toolCallMs,
-    maximumAttempts: isChange ? 1 : READ_ATTEMPTS,
+    maximumAttempts: STEP_ATTEMPTS,
   };
   const granted = grant === undefined ? {} : { grant };
   try {

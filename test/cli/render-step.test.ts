@@ -22,8 +22,9 @@ test.each<[string, Partial<StepView>, string]>([
 });
 
 test('stepLine: denied, never started → says so and has no time', () => {
-  const { durationMs: _, ...rest } = step({ status: 'denied' });
-  expect(stepLine(rest, { colors, width: 100 })).toBe('  – 1.1  bash       npm test · denied');
+  const denied = step({ status: 'denied' });
+  delete (denied as { durationMs?: number }).durationMs;
+  expect(stepLine(denied, { colors, width: 100 })).toBe('  – 1.1  bash       npm test · denied');
 });
 
 test('stepLine: a hostile summary and name → one visible line', () => {

@@ -27,7 +27,7 @@ test.each([
   ['an unknown cost', { costUsd: null }, { maxCostUsd: 0.5 }, undefined],
   ['the turn limit first of several', { turn: 10, costUsd: 1 }, { maxCostUsd: 0.5 }, ['max_turns', expect.any(String)]],
 ] as const)('%s', (_title, change, more, expected) => {
-  const error = exceededLimit(conversation(change as Partial<Conversation>), { ...limits, ...more }, 5_000);
+  const error = exceededLimit(conversation(change), { ...limits, ...more }, 5_000);
 
   expect(error === undefined ? undefined : [error.class, error.message]).toEqual(expected);
   if (error !== undefined) expect(error.retryable).toBe(false);

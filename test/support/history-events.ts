@@ -1,6 +1,5 @@
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { temporal } from '@temporalio/proto';
-import type { Envelope } from '../../src/contract/envelope';
 import type { RunInput } from '../../src/contract/run-input';
 import type { Conversation } from '../../src/conversation/conversation';
 import type { HistoryEvent } from '../../src/transcript/decode-history';
@@ -18,7 +17,7 @@ type Attributes = Readonly<Record<string, unknown>>;
 
 /**
  * Writes a run's history as the server would: each method returns the event it appended. Events are a second apart,
- * beginning 1970-01-01T00:00:01Z.
+ * beginning 1970-01-01T00:00:01.5Z.
  */
 export function createHistory({ input, carried, firstRunId = '', encode = toPayload }: SyntheticRun) {
   const events: HistoryEvent[] = [];
@@ -31,7 +30,7 @@ export function createHistory({ input, carried, firstRunId = '', encode = toPayl
     const eventId = events.length + 1;
     const event = temporal.api.history.v1.HistoryEvent.fromObject({
       eventId,
-      eventTime: { seconds: eventId, nanos: 500_000 },
+      eventTime: { seconds: eventId, nanos: 500_000_000 },
       ...attributes,
     });
     events.push(event);
@@ -97,15 +96,9 @@ export function createHistory({ input, carried, firstRunId = '', encode = toPayl
 export type SyntheticHistory = ReturnType<typeof createHistory>;
 
 export function toPayload(value: unknown): Payload {
-  const payload = defaultPayloadConverter.toPayload(value);
-  if (payload === undefined) throw new Error('not a value for a payload');
-  return payload;
+  return defaultPayloadConverter.toPayload(value);
 }
 
 /** The ways on which a person's input reaches a run. */
 export const DELIVERIES = ['signalled', 'updateAccepted', 'updateAdmitted'] as const;
 export type Delivery = (typeof DELIVERIES)[number];
-
-export function deliver(history: SyntheticHistory, how: Delivery, envelope: Envelope): void {
-  history[how](envelope);
-}

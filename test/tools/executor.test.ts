@@ -19,7 +19,7 @@ function setUp(given: Partial<Tool> & { readonly verdict?: Verdict; readonly ans
     description: '',
     schema: z.object({ n: z.int() }),
     effect: 'read',
-    summarize: ({ n }) => `n is ${n}`,
+    summarize: ({ n }) => `n is ${String(n)}`,
     isTransient: (error) => error instanceof Error && error.message === 'flaky',
     run: async (input) => {
       runs.push(input);

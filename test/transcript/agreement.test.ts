@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { defaultPayloadConverter, METADATA_ENCODING_KEY, type Payload, type PayloadCodec } from '@temporalio/common';
 import type { CallModelInput } from '../../src/contract/activity';
 import type { Message } from '../../src/contract/message';
 import { messagesForModel } from '../../src/conversation/record';
@@ -79,45 +78,11 @@ test('whatever happens in a run: history and caches give each model call, and th
       all.asked += asked;
       all.results += results;
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   );
   // The property is about something.
-  expect(all.asked).toBeGreaterThan(300);
-  expect(all.results).toBeGreaterThan(100);
-});
-
-const mask: PayloadCodec = {
-  encode: (payloads) => Promise.resolve(payloads.map((payload) => ({ ...payload, data: flipped(payload) }))),
-  decode: (payloads) => Promise.resolve(payloads.map((payload) => ({ ...payload, data: flipped(payload) }))),
-};
-
-function flipped({ data }: Payload): Uint8Array {
-  return (data ?? new Uint8Array()).map((byte) => byte ^ 0x55);
-}
-
-test('payloads go through the codec chain, the last codec first', async () => {
-  const { createHistory } = await import('../support/history-events');
-  const order: string[] = [];
-  const named = (name: string, codec: PayloadCodec): PayloadCodec => ({
-    encode: codec.encode,
-    decode: (payloads) => {
-      order.push(name);
-      return codec.decode(payloads);
-    },
-  });
-  const plain: PayloadCodec = { encode: (all) => Promise.resolve(all), decode: (all) => Promise.resolve(all) };
-  const { input } = simulateRun({ kind: 'task', turns: [], end: 'normal' });
-  const encode = (value: unknown): Payload => {
-    const payload = defaultPayloadConverter.toPayload(value);
-    if (payload?.metadata?.[METADATA_ENCODING_KEY] === undefined) throw new Error('no payload');
-    return { ...payload, data: flipped(payload) };
-  };
-  const decoder = createHistoryDecoder('run-1', { codecs: [named('first', mask), named('second', plain)] });
-
-  await decoder.push(createHistory({ input, encode }).events);
-
-  expect(decoder.facts()?.input).toEqual(input);
-  expect(order).toEqual(['second', 'first', 'second', 'first']);
+  expect(all.asked).toBeGreaterThan(150);
+  expect(all.results).toBeGreaterThan(50);
 });
 
 test('a message list of two runs that were handed on is told once', async () => {

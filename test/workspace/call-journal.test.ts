@@ -96,8 +96,8 @@ describe('files', () => {
     await journal.filesOf('wf/a').write('f.txt', Buffer.from(text));
 
   test.each([
-    ['nothing was written yet', async () => undefined, 'not_started'],
-    ['the write happened', async () => await write('new'), 'applied'],
+    ['nothing was written yet', async (): Promise<unknown> => undefined, 'not_started'],
+    ['the write happened', async (): Promise<unknown> => await write('new'), 'applied'],
     [
       'the digests were noted, the write did not happen',
       async () => {

@@ -6,7 +6,6 @@ import { readView, requireRun } from '../existing-run';
 import { addSettingsOption } from '../options';
 import { renderRun } from '../render-run';
 import { resultOf, soFar } from '../result';
-import type { Session } from '../session';
 import type { RunView } from '../../transcript/view';
 import { stateOf } from '../run-state';
 
@@ -37,7 +36,7 @@ async function show(id: string, flags: ShowFlags, context: CommandContext): Prom
     const run = await requireRun(session, id, context);
     const view = await readView(session, run);
     if (flags.json === true) {
-      await io.write(`${JSON.stringify(await toDocument(session, run, view), null, 2)}\n`);
+      await io.write(`${JSON.stringify(toDocument(run, view), null, 2)}\n`);
       return;
     }
     const link = session.uiLink(view.workflowId, view.runId);
@@ -51,7 +50,7 @@ async function show(id: string, flags: ShowFlags, context: CommandContext): Prom
   });
 }
 
-async function toDocument(session: Session, run: ExistingRun, view: RunView): Promise<object> {
+function toDocument(run: ExistingRun, view: RunView): object {
   const result = view.closed ? resultOf(view) : { ...soFar(view), outcome: null, isError: false, error: null };
   return {
     ...result,
@@ -63,18 +62,7 @@ async function toDocument(session: Session, run: ExistingRun, view: RunView): Pr
     messages: view.messages,
     unread: view.unread,
     earlierPartGone: view.earlierPartGone,
-    ...(await historySize(session, run, view)),
+    historyBytes: view.historyBytes,
+    historyEvents: view.historyEvents,
   };
-}
-
-/** Over all runs of the chain; the server knows the bytes of the last one, the rest is counted from the events. */
-async function historySize(
-  session: Session,
-  run: ExistingRun,
-  view: RunView,
-): Promise<{ readonly historyBytes: number; readonly historyEvents: number }> {
-  const { historyBytes, historyEvents } = view;
-  if (historyBytes > 0) return { historyBytes, historyEvents };
-  const { historySize: size } = await session.client.workflow.getHandle(run.workflowId).describe();
-  return { historyBytes: size ?? 0, historyEvents };
 }

@@ -149,7 +149,7 @@ function brokenOff(endpoint: string, contentType: string | null): PortFailure {
 }
 
 function withRedactedDetail(error: PortError, redact: (text: string) => string): PortError {
-  return error;
+  return new PortError({ ...error.failure, detail: redact(error.failure.detail) });
 }
 
 /** Host and port for messages. Throws `PortError` for what is no plain address: the SDK would fail late and unclearly. */

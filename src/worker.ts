@@ -94,6 +94,8 @@ export async function findSandbox(config: Config): Promise<HostSandbox> {
 }
 
 async function main(): Promise<void> {
+  // The embedded worker belongs to its daemon and ends with it, also while it boots.
+  process.once('disconnect', () => process.exit(0));
   const config = loadConfig(process.env);
   if (config.temporal.mode === 'embedded') {
     throw new ConfigError('No Temporal server is configured. Set TEMPORAL_ADDRESS to HOST:PORT.');
@@ -116,16 +118,15 @@ async function main(): Promise<void> {
   const { client } = temporal;
   await handBack({ client, hostId, identity, stateDirectory: config.home, log });
   const running = Promise.all(workers.map((worker) => worker.run()));
-  if (process.send !== undefined) {
-    // The embedded worker belongs to its daemon and ends with it.
-    process.once('disconnect', () => process.exit(0));
-    process.send({ type: 'ready', hostId, identity });
-  }
+  process.send?.({ type: 'ready', hostId, identity });
   log('worker ready', { hostId, identity, sandbox: sandbox.mode, detail: sandbox.detail });
   await running;
   await temporal.close();
   await connection.close();
   lock.release();
+  // An open channel would keep this process alive.
+  process.removeAllListeners('disconnect');
+  if (process.connected) process.disconnect();
 }
 
 async function lockHost(config: Config): Promise<{ release(): void }> {

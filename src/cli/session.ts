@@ -101,9 +101,8 @@ async function openEmbedded(config: Config, io: Io, starts: boolean): Promise<Se
     keepAlive: async () => {
       keepDaemon(config.home);
       if (findDaemon(config.home) !== undefined) return false;
-      const before = daemon.address;
       daemon = await findWay(false);
-      if (daemon.address === before) return false;
+      // Also at the same address: the old connection would wait out its back-off.
       connected = await connect(daemon);
       return true;
     },

@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 const SLEEPING = [
-  { text: 'I wait.', calls: [{ name: 'bash', input: { command: 'echo begun; sleep 4; echo over' } }] },
+  { text: 'I wait.', calls: [{ name: 'bash', input: { command: 'echo begun; sleep 5; echo over' } }] },
   { text: 'It is over.' },
 ];
 
@@ -227,11 +227,14 @@ describe('one id', () => {
     const args = ['do it', '-w', workspace, '--model', await bench.script(SLEEPING), '--id', 'open'];
     const started = await bench.run(['start', ...args]);
     expect([started.code, started.stdout]).toEqual([0, 'open\n']);
-    const again = await bench.run(['start', ...args, '--again']);
+    const [again, early, attached, same] = await Promise.all([
+      bench.run(['start', ...args, '--again']),
+      bench.run(['result', 'open']),
+      bench.run(['attach', 'open']),
+      bench.run(['run', ...args]),
+    ]);
     expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('still open')]);
-    const early = await bench.run(['result', 'open']);
     expect([early.code, early.stderr]).toEqual([2, expect.stringContaining('has not ended yet')]);
-    const [attached, same] = await Promise.all([bench.run(['attach', 'open']), bench.run(['run', ...args])]);
     expect([attached.code, attached.stdout]).toEqual([0, 'It is over.\n']);
     expect([same.code, same.stdout]).toEqual([0, 'It is over.\n']);
     expect(same.stderr).toContain('running already');

@@ -65,7 +65,7 @@ async function runJest(args) {
   const file = path.join(directory, 'report.json');
   try {
     const jest = path.join(ROOT, 'node_modules', '.bin', 'jest');
-    const code = await runInheriting(jest, ['--json', `--outputFile=${file}`, ...args]);
+    const code = await runInheriting(jest, ['--json', '--forceExit', `--outputFile=${file}`, ...args]);
     const totals = readTotals(file);
     // Jest can fail without a failing test (a handle left open with --detectOpenHandles, a coverage threshold).
     return code !== 0 && totals.failed === 0 ? { ...totals, failed: 1 } : totals;

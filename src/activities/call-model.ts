@@ -114,7 +114,7 @@ function recordedMessage(response: ModelResponse, window: Window): AssistantMess
 
 function usedIds(window: Window): Set<string> {
   const blocks = window.messages.flatMap((message) => (message.role === 'assistant' ? message.content : []));
-  return new Set(blocks.flatMap((block) => (block.type === 'tool_use' ? [(block as ToolUseBlock).id] : [])));
+  return new Set(blocks.flatMap((block) => (block.type === 'tool_use' ? [block.id] : [])));
 }
 
 function planCall(toolbox: Toolbox, message: AssistantMessage, block: ToolUseBlock, n: number): PlannedCall {

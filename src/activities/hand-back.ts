@@ -1,6 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
-import { temporal } from '@temporalio/proto';
+import type { Client, WorkflowExecutionDescription, WorkflowExecutionInfo } from '@temporalio/client';
 import { FAILURE, WORKFLOW_TYPE } from '../contract/names';
 import { liveCommands } from '../workspace/live-commands';
 import { isRunClosed } from '../temporal/run-state';
@@ -8,8 +7,9 @@ import type { RunToolInput } from '../contract/activity';
 import { callKey } from './run-toolbox';
 import { readRun } from './read-run';
 
-const { PENDING_ACTIVITY_STATE_STARTED, PENDING_ACTIVITY_STATE_CANCEL_REQUESTED } =
-  temporal.api.enums.v1.PendingActivityState;
+/** Of temporal.api.enums.v1.PendingActivityState. */
+const STARTED = 2;
+const CANCEL_REQUESTED = 3;
 const MILLISECOND = 1;
 
 export interface HandBackOptions {
@@ -57,7 +57,7 @@ async function handBackRun(options: HandBackOptions, run: WorkflowExecutionInfo)
   const lost = (raw.pendingActivities ?? []).filter((activity) => isLost(activity, options));
   for (const { activityId, state } of lost) {
     const id = { workflowId, runId, activityId: activityId ?? '' };
-    if (state === PENDING_ACTIVITY_STATE_CANCEL_REQUESTED) {
+    if (Number(state) === CANCEL_REQUESTED) {
       await stopCall(options, id);
       await client.activity.reportCancellation(id);
     } else {
@@ -69,11 +69,10 @@ async function handBackRun(options: HandBackOptions, run: WorkflowExecutionInfo)
   return lost.length;
 }
 
-function isLost(
-  { state, lastWorkerIdentity }: temporal.api.workflow.v1.IPendingActivityInfo,
-  { hostId, identity }: HandBackOptions,
-): boolean {
-  const inFlight = state === PENDING_ACTIVITY_STATE_STARTED || state === PENDING_ACTIVITY_STATE_CANCEL_REQUESTED;
+type PendingActivity = NonNullable<WorkflowExecutionDescription['raw']['pendingActivities']>[number];
+
+function isLost({ state, lastWorkerIdentity }: PendingActivity, { hostId, identity }: HandBackOptions): boolean {
+  const inFlight = [STARTED, CANCEL_REQUESTED].includes(Number(state));
   const ours = lastWorkerIdentity?.startsWith(`surehand@${hostId}#`) === true;
   return inFlight && ours && lastWorkerIdentity !== identity;
 }

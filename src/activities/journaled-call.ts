@@ -57,8 +57,8 @@ async function settle(
       return record(journal, key, applied(entry.path));
     case 'not_started':
       return record(journal, key, failed(NOT_STARTED));
+    // `owned`: the process that began it lives and is not the one that asks: a worker that was replaced while it hung.
     case 'unknown':
-    // The process that began it lives and this one is another: only a worker that was replaced while it hung.
     case 'owned':
       return record(journal, key, failed(UNKNOWN));
   }

@@ -44,8 +44,9 @@ export async function runStep<T>(work: (step: Step) => Promise<T>): Promise<T> {
       },
     });
   } catch (error) {
-    const { aborted, reason } = context.cancellationSignal;
-    throw aborted && !(error instanceof ApplicationFailure) ? reason : toApplicationFailure(error);
+    const { aborted } = context.cancellationSignal;
+    if (aborted && !(error instanceof ApplicationFailure)) context.cancellationSignal.throwIfAborted();
+    throw toApplicationFailure(error);
   } finally {
     clearInterval(timer);
   }

@@ -1,12 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pending } from './pending';
-import { toMs } from './pending';
+import { describePending, toMs } from './pending';
 import type { Session } from './session';
 
 const WORKFLOW_QUEUE = 1;
 const ACTIVITY_QUEUE = 2;
 /** A worker asks again at least this often; one that was killed stays on the server's list for minutes. */
 const POLLER_GONE_MS = 75_000;
-const WAITS_TOO_LONG_MS = 15_000;
+const WAITS_TOO_LONG_MS = 10_000;
+const LOOK_AGAIN_MS = 2_000;
 const FAILS_TOO_OFTEN = 4;
 const TIMEOUT_MS = 3_000;
 
@@ -38,6 +40,23 @@ export async function diagnose(
   if (waiting === undefined) return undefined;
   if (await hasPoller(session, { queue: session.hostQueue, type: ACTIVITY_QUEUE, now })) return undefined;
   return `No worker takes the steps of this host (queue ${session.hostQueue}). ${howToStart(session, command)}`;
+}
+
+/** Looks now and then until there is something to say, or `signal` ends it (`undefined`). */
+export async function untilProblem(
+  session: Session,
+  workflowId: string,
+  { command, signal }: { readonly command: string; readonly signal: AbortSignal },
+): Promise<string | undefined> {
+  while (!signal.aborted) {
+    await sleep(LOOK_AGAIN_MS, undefined, { signal }).catch(() => undefined);
+    // A server that is away is another matter.
+    const problem = await describePending(session, workflowId)
+      .then((pending) => diagnose(session, pending, { command }))
+      .catch(() => undefined);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
 }
 
 function howToStart(session: Session, command: string): string {

@@ -30,14 +30,14 @@ const KEEP_ALIVE_MS = 2_000;
 /**
  * Follows a run until it is closed, through restarts of the server, and answers its last view; `undefined` when
  * `signal` ended it.
- * @throws CliError (exit code 6) when the server stays away; the gRPC error for an unknown id.
+ * @throws CliError (exit code 6) when the server stays away or was stopped; the gRPC error for an unknown id.
  */
 export async function followRun(session: Session, options: FollowOptions): Promise<RunView | undefined> {
   let awaySince: number | undefined;
   let waitMs = FIRST_WAIT_MS;
   while (!options.signal.aborted) {
     const way = new AbortController();
-    const keeper = keepWay(session, way, options);
+    const keeper = keepWay(session, way);
     const signal = AbortSignal.any([options.signal, way.signal]);
     // Each long poll leaves one, which is meant; Node would warn about it on stderr.
     setMaxListeners(0, signal);
@@ -48,8 +48,10 @@ export async function followRun(session: Session, options: FollowOptions): Promi
         waitMs = FIRST_WAIT_MS;
       });
       if (view?.closed === true) return view;
+      if (keeper.failure() !== undefined) throw keeper.failure();
     } catch (error) {
       if (isAborted(options.signal)) return undefined;
+      if (keeper.failure() !== undefined) throw keeper.failure();
       if (!isTransient(error)) throw error;
       awaySince ??= announce(error, options);
       if (Date.now() - awaySince > options.patienceMs) throw goneTooLong(error, options.patienceMs);
@@ -80,9 +82,10 @@ async function readToEnd(
   return viewer.view();
 }
 
-/** A dead daemon is started again while a read waits for the server to come back. */
-function keepWay(session: Session, way: AbortController, { onTrouble }: FollowOptions): { stop(): void } {
+/** A dead daemon is started again while a read waits for the server to come back; one that cannot be ends the read. */
+function keepWay(session: Session, way: AbortController): { stop(): void; failure(): unknown } {
   let busy = false;
+  let failure: unknown;
   const timer = setInterval(() => {
     if (busy) return;
     busy = true;
@@ -91,12 +94,15 @@ function keepWay(session: Session, way: AbortController, { onTrouble }: FollowOp
       .then((isNew) => {
         if (isNew) way.abort();
       })
-      .catch((error: unknown) => onTrouble(toCliError(error).message))
+      .catch((error: unknown) => {
+        failure = error;
+        way.abort();
+      })
       .finally(() => {
         busy = false;
       });
   }, KEEP_ALIVE_MS);
-  return { stop: () => clearInterval(timer) };
+  return { stop: () => clearInterval(timer), failure: () => failure };
 }
 
 /** Not seen through by the compiler, which takes it for unchanged within the loop. */

@@ -33,6 +33,7 @@ export interface IoStreams {
 }
 
 const DEFAULT_WIDTH = 100;
+const MIN_WIDTH = 40;
 const EXIT_OUTPUT = 1;
 
 export function createIo(env: Env, streams: IoStreams): Io {
@@ -53,7 +54,8 @@ export function createIo(env: Env, streams: IoStreams): Io {
     isTerminal,
     outIsTerminal: stdout.isTTY === true,
     get width() {
-      return stderr.columns ?? DEFAULT_WIDTH;
+      // Some terminals say 0.
+      return Math.max(MIN_WIDTH, stderr.columns || DEFAULT_WIDTH);
     },
     colors: pc.createColors(isTerminal && !env['NO_COLOR']),
     say: (text) => {

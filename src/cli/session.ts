@@ -5,6 +5,7 @@ import { configDigest, workerEnv } from '../config';
 import { EXIT_CODES, EXIT_USAGE } from '../contract/outcome';
 import type { DaemonAddress } from '../server/daemon-client';
 import { ensureDaemon, findDaemon, keepDaemon } from '../server/daemon-client';
+import { readDaemonRecord } from '../server/daemon-record';
 import { openHost } from '../server/host';
 import { stateFiles } from '../server/state-directory';
 import { connectClient } from '../temporal/connection';
@@ -29,12 +30,16 @@ export interface Session {
   readonly workflowQueue: string;
   /** The run in the Web UI, where its address is known. */
   uiLink(workflowId: string, runId: string): string | undefined;
-  /** Says that somebody is still there, and starts the daemon again if it died. True if the way is a new one. */
+  /**
+   * Says that somebody is still there, and starts the daemon again if it died. True if the way is a new one.
+   * @throws CliError, ServerError when there is none any more.
+   */
   keepAlive(): Promise<boolean>;
 }
 
 const CONNECT_TIMEOUT_MS = 3_000;
 const NOT_FOUND = 5;
+const STOPPED_AFTER_MS = 8_000;
 
 /**
  * Connects to the configured server, or to the embedded one, which is started if need be.
@@ -85,6 +90,7 @@ async function openEmbedded(config: Config, io: Io, starts: boolean): Promise<Se
     );
   let daemon = await findWay(starts);
   let connected = await connect(daemon);
+  let missingSince: number | undefined;
   const queue = hostQueue(config.queuePrefix, daemon.hostId);
   return {
     get client() {
@@ -99,14 +105,30 @@ async function openEmbedded(config: Config, io: Io, starts: boolean): Promise<Se
     uiLink: (workflowId, runId) =>
       `${daemon.uiUrl}/namespaces/${daemon.namespace}/workflows/${encodeURIComponent(workflowId)}/${runId}/history`,
     keepAlive: async () => {
-      keepDaemon(config.home);
-      if (findDaemon(config.home) !== undefined) return false;
+      if (findDaemon(config.home) !== undefined) {
+        missingSince = undefined;
+        keepDaemon(config.home);
+        return false;
+      }
+      // A killed daemon leaves its record; without one it was stopped on purpose, or another command restarts it now.
+      if (readDaemonRecord(stateFiles(config.home)) === undefined) {
+        missingSince ??= Date.now();
+        if (Date.now() - missingSince > STOPPED_AFTER_MS) throw stoppedOnPurpose();
+        return false;
+      }
       daemon = await findWay(false);
       // Also at the same address: the old connection would wait out its back-off.
       connected = await connect(daemon);
       return true;
     },
   };
+}
+
+function stoppedOnPurpose(): CliError {
+  return new CliError(
+    EXIT_CODES.unavailable,
+    'The local server and worker were stopped, so this command ends. The run is kept and goes on at the next command.',
+  );
 }
 
 async function connect(target: TemporalTarget | DaemonAddress): Promise<TemporalClient> {

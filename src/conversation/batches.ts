@@ -1,7 +1,7 @@
 import type { CallState } from './conversation';
 
 /** Read-only calls that may run at the same time. */
-export const MAX_CONCURRENT_READS = 8;
+const MAX_CONCURRENT_READS = 8;
 
 /**
  * The calls to run next: neighbouring reads together, a change alone, in the order the model gave. A call with a result

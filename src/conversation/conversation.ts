@@ -4,7 +4,7 @@ import type { Message, ToolResultBlock, Usage, UserBlock } from '../contract/mes
 import type { Denial } from '../contract/result-document';
 import type { RunInput } from '../contract/run-input';
 
-export const CONVERSATION_VERSION = 1;
+const CONVERSATION_VERSION = 1;
 
 /**
  * The conversation as one value: what the workflow decides on, and all that continue-as-new carries. Each change to its

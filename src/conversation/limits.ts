@@ -6,7 +6,7 @@ import { totalTokens } from './usage';
 /** A message of the model, or of a person for the workflow as a whole, in bytes of JSON. */
 export const MAX_MESSAGE_BYTES = 256 * 1024;
 /** All results of one assistant message together, in bytes of JSON. */
-export const MAX_RESULTS_BYTES = 256 * 1024;
+const MAX_RESULTS_BYTES = 256 * 1024;
 /** The text of an envelope or a task, in bytes of UTF-8. */
 export const MAX_TEXT_BYTES = 128 * 1024;
 /** `text` of the result in the memo. */

@@ -95,9 +95,15 @@ export function settleOpenCalls(conversation: Conversation, text: string): Conve
 /** Was the denial of a call before this one, in the order the model gave? Results of parallel calls come in any order. */
 function isBefore(denial: Denial | null, call: string): boolean {
   if (denial === null) return false;
-  const [turn = 0, n = 0] = denial.call.split('.').map(Number);
-  const [laterTurn = 0, laterN = 0] = call.split('.').map(Number);
+  const [turn, n] = placeOf(denial.call);
+  const [laterTurn, laterN] = placeOf(call);
   return turn < laterTurn || (turn === laterTurn && n < laterN);
+}
+
+/** `<turn>.<n>` as numbers: as texts, the tenth call would come before the second. */
+function placeOf(call: string): [turn: number, n: number] {
+  const dot = call.indexOf('.');
+  return [Number(call.slice(0, dot)), Number(call.slice(dot + 1))];
 }
 
 function settle(conversation: Conversation, call: string, ref: AddedRef, text: string, isError: boolean): Conversation {

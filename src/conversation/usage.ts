@@ -8,7 +8,8 @@ export function addUsage(
   model: string,
   usage: Usage,
 ): Readonly<Record<string, Usage>> {
-  const before = Object.hasOwn(sums, model) ? (sums[model] ?? NOTHING) : NOTHING;
+  // The name comes from the endpoint: `constructor` must not find what every object inherits.
+  const before = (Object.hasOwn(sums, model) ? sums[model] : undefined) ?? NOTHING;
   const sum = {
     input: before.input + usage.input,
     output: before.output + usage.output,

@@ -46,16 +46,6 @@ export async function* historyPages(
   }
 }
 
-/** Run id of the first run of the chain that `runId` (default: the current run) belongs to. */
-export async function firstRunOf(client: Client, workflowId: string, runId?: string): Promise<string> {
-  const description = await client.workflowService.describeWorkflowExecution({
-    namespace: client.options.namespace,
-    execution: { workflowId, ...(runId === undefined ? {} : { runId }) },
-  });
-  const info = description.workflowExecutionInfo;
-  return info?.firstRunId || info?.execution?.runId || '';
-}
-
 async function currentRun(client: Client, workflowId: string): Promise<string> {
   const description = await client.workflowService.describeWorkflowExecution({
     namespace: client.options.namespace,
@@ -84,8 +74,8 @@ async function* runPages(
       );
       const events = response.history?.events ?? [];
       if (events.length > 0) yield events;
-      token = response.nextPageToken ?? undefined;
-      if (token === undefined || token.length === 0) return;
+      token = response.nextPageToken;
+      if (token.length === 0) return;
     } catch (error) {
       if (isAborted(signal)) return;
       if (codeOf(error) !== RESOURCE_EXHAUSTED || pageSize === 1) throw error;

@@ -10,9 +10,7 @@ const TYPE_OF = { Keyword: 'KEYWORD', Int: 'INT', Double: 'DOUBLE' } as const;
  */
 export async function registeredSearchAttributes(client: Client, namespace: string): Promise<SearchAttributeName[]> {
   const { customAttributes } = await client.connection.operatorService.listSearchAttributes({ namespace });
-  return names().filter(
-    (name) => customAttributes !== undefined && customAttributes !== null && name in customAttributes,
-  );
+  return names().filter((name) => name in customAttributes);
 }
 
 /** Typed pairs for the start options; values of attributes that are not registered are left out. */

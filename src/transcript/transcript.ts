@@ -64,7 +64,7 @@ export function windowOf(facts: RunFacts, input: CallModelInput): Message[] {
 }
 
 /** References of a run lead into its own history, or into the conversation that it was handed. */
-export function historyLookup(facts: RunFacts): Lookup {
+function historyLookup(facts: RunFacts): Lookup {
   return {
     task: facts.input.task,
     message: (id) => {

@@ -61,7 +61,7 @@ export async function stopCommand(files: CallFiles, reason: StopReason): Promise
 }
 
 /** Kills what carries the call's mark, and waits until it is gone. */
-export async function killLeftovers(files: CallFiles): Promise<void> {
+async function killLeftovers(files: CallFiles): Promise<void> {
   for (;;) {
     const left = findMarked(CALL_MARKER, files.marker);
     if (left.length === 0) return;

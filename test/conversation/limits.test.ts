@@ -1,5 +1,5 @@
 import type { Conversation } from '../../src/conversation/conversation';
-import { exceededLimit, shareBytes, timeLimitReached } from '../../src/conversation/limits';
+import { exceededLimit, MAX_MESSAGE_BYTES, shareBytes, timeLimitReached } from '../../src/conversation/limits';
 import { addCost, addUsage, totalTokens } from '../../src/conversation/usage';
 import { preparedConversation } from '../support/conversation-parts';
 
@@ -49,6 +49,10 @@ test.each([
   [3, 87_381],
 ])('%i calls → each may take %i bytes', (calls, bytes) => {
   expect(shareBytes(calls)).toBe(bytes);
+});
+
+test('a message of the model may have 256 KB of JSON', () => {
+  expect(MAX_MESSAGE_BYTES).toBe(262_144);
 });
 
 test('usage adds up by model', () => {

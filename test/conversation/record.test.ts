@@ -7,6 +7,7 @@ import {
   recordNote,
   recordPrepared,
   recordTool,
+  resultBlock,
   settleOpenCalls,
 } from '../../src/conversation/record';
 import {
@@ -139,6 +140,11 @@ describe('a call that may not run has its result at once', () => {
 });
 
 describe('results', () => {
+  test('a result as the model reads it → marked as an error only if it is one', () => {
+    expect(resultBlock('id', 'x', false)).toEqual(result('id', 'x'));
+    expect(resultBlock('id', 'x', true)).toEqual(errorResult('id', 'x'));
+  });
+
   test('results in another order, and a message → one user message: results in call order, then the text', () => {
     const open = recordMessages(answeredConversation({ calls: [{}, {}] }), [envelope('a')]);
     const conversation = recordTool(recordTool(open, toolResult('1.2', { status: 'failed' })), toolResult('1.1'));

@@ -21,5 +21,6 @@ export default async function globalSetup(): Promise<void> {
   await writeFile(bundlePath, bundle.code);
   process.env['SUREHAND_TEST_TEMPORAL'] = server.address;
   process.env['SUREHAND_TEST_BUNDLE'] = bundlePath;
+  process.env['SUREHAND_TEST_UI'] = server.uiUrl;
   globalThis.surehandTestServer = { server, directory };
 }

@@ -95,7 +95,7 @@ export function createHistory({ input, carried, firstRunId = '', encode = toPayl
 
 export type SyntheticHistory = ReturnType<typeof createHistory>;
 
-export function toPayload(value: unknown): Payload {
+function toPayload(value: unknown): Payload {
   return defaultPayloadConverter.toPayload(value);
 }
 

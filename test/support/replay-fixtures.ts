@@ -3,7 +3,7 @@ import path from 'node:path';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils';
 import type { TemporalClient } from '../../src/temporal/connection';
 
-export const FIXTURES = path.resolve(__dirname, '../replay/v1');
+const FIXTURES = path.resolve(__dirname, '../replay/v1');
 
 /**
  * Records a run's history as a replay fixture when SUREHAND_RECORD is set. Recorded histories of a release are never

@@ -27,7 +27,8 @@ interface TurnScript {
   readonly messages: readonly MessageScript[];
   /** Schedulings of the model call that no worker took. */
   readonly unserved: number;
-  readonly continueAsNew: boolean;
+  /** Right after the answer, or once all its calls have results. */
+  readonly continueAsNew: 'never' | 'early' | 'late';
 }
 
 interface CallScript {
@@ -61,7 +62,7 @@ const turnScript: fc.Arbitrary<TurnScript> = fc.record({
     maxLength: 2,
   }),
   unserved: fc.constantFrom(0, 0, 0, 1, 2),
-  continueAsNew: fc.constantFrom(false, false, false, true),
+  continueAsNew: fc.constantFrom('never', 'never', 'never', 'early', 'late'),
 });
 
 export const runScript: fc.Arbitrary<RunScript> = fc.record({
@@ -134,7 +135,7 @@ class Simulation {
       this.tell();
       const drained = drain(this.conversation);
       this.conversation = record.recordMessages(drained.conversation, drained.envelopes);
-      if (this.turn?.continueAsNew === true) this.continueAsNew();
+      if (this.mayContinueAsNew()) this.continueAsNew();
       const next = decideNext(this.conversation, this.input, 2_000);
       if (next.do === 'callModel') {
         if (!this.callModel()) return;
@@ -163,9 +164,14 @@ class Simulation {
     this.conversation = record.recordPrepared(this.conversation, prepared, this.input);
   }
 
+  private mayContinueAsNew(): boolean {
+    const when = this.turn?.continueAsNew ?? 'never';
+    if (when === 'never' || this.continuedAt === this.conversation.turn) return false;
+    return when === 'early' || this.conversation.calls.every(({ settled }) => settled !== undefined);
+  }
+
   /** Quiet point: no activity in flight. */
   private continueAsNew(): void {
-    if (this.continuedAt === this.conversation.turn) return;
     this.continuedAt = this.conversation.turn;
     this.history.continuedAsNew();
     this.tell();

@@ -38,7 +38,7 @@ export interface TestWorkerOptions {
   readonly queue?: string;
 }
 
-export function suiteAddress(): string {
+function suiteAddress(): string {
   const address = process.env['SUREHAND_TEST_TEMPORAL'];
   if (address === undefined) throw new Error('the suite has no Temporal server: is globalSetup configured?');
   return address;
@@ -87,7 +87,7 @@ export async function startTestWorker(options: TestWorkerOptions = {}): Promise<
   };
 }
 
-export async function viewOf(temporal: TemporalClient, workflowId: string): Promise<RunView> {
+async function viewOf(temporal: TemporalClient, workflowId: string): Promise<RunView> {
   const viewer = createRunViewer(workflowId, { codecs: createCodecs(), sizeOf: eventBytes });
   for await (const page of historyPages(temporal.client, { workflowId })) await viewer.push(page);
   const view = viewer.view();

@@ -85,37 +85,40 @@ test('whatever happens in a run: history and caches give each model call, and th
   expect(all.results).toBeGreaterThan(50);
 });
 
-test('a message list of two runs that were handed on is told once', async () => {
-  const script = (continueAsNew: boolean) => ({
-    kind: 'task' as const,
-    end: 'normal' as const,
-    turns: [
-      {
-        text: 'Looking.',
-        stopReason: 'usual' as const,
-        calls: [
-          {
-            plan: { effect: 'read' as const, known: true, verdict: 'allow' as const },
-            outcome: 'success' as const,
-            order: 0,
-          },
-        ],
-        messages: [{ by: 'signalled' as const, at: 1, twice: false }],
-        unserved: 0,
-        continueAsNew,
-      },
-    ],
-  });
-  const rolesOf = async (run: SimulatedRun): Promise<Message[]> => {
-    const viewer = createRunViewer('wf', { codecs: [] });
-    for (const moment of run.moments) {
-      if (moment.kind === 'event') await viewer.push({ runId: moment.runId, events: [moment.event] });
-    }
-    return [...(viewer.view()?.messages ?? [])];
-  };
+test.each(['early', 'late'] as const)(
+  'a conversation that was handed on, %s in a turn → its messages are told once',
+  async (when) => {
+    const script = (continueAsNew: 'never' | 'early' | 'late') => ({
+      kind: 'task' as const,
+      end: 'normal' as const,
+      turns: [
+        {
+          text: 'Looking.',
+          stopReason: 'usual' as const,
+          calls: [
+            {
+              plan: { effect: 'read' as const, known: true, verdict: 'allow' as const },
+              outcome: 'success' as const,
+              order: 0,
+            },
+          ],
+          messages: [{ by: 'signalled' as const, at: 1, twice: false }],
+          unserved: 0,
+          continueAsNew,
+        },
+      ],
+    });
+    const messagesOf = async (run: SimulatedRun): Promise<Message[]> => {
+      const viewer = createRunViewer('wf', { codecs: [] });
+      for (const moment of run.moments) {
+        if (moment.kind === 'event') await viewer.push({ runId: moment.runId, events: [moment.event] });
+      }
+      return [...(viewer.view()?.messages ?? [])];
+    };
 
-  const handedOn = await rolesOf(simulateRun(script(true)));
+    const handedOn = await messagesOf(simulateRun(script(when)));
 
-  expect(handedOn.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant']);
-  expect(handedOn).toEqual(await rolesOf(simulateRun(script(false))));
-});
+    expect(handedOn.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant']);
+    expect(handedOn).toEqual(await messagesOf(simulateRun(script('never'))));
+  },
+);

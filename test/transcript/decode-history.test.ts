@@ -115,6 +115,22 @@ describe('activities', () => {
   });
 });
 
+test('events that leave out what they may, or end an activity that is not known → nothing is made up', async () => {
+  const history = createHistory({ input });
+  history.scheduled('tool-1.1', {});
+  const { scheduledEventId } = history.started('tool-1.1').activityTaskStartedEventAttributes ?? {};
+  const bare: HistoryEvent[] = [
+    { activityTaskCompletedEventAttributes: {} },
+    { activityTaskFailedEventAttributes: { scheduledEventId: scheduledEventId ?? null } },
+    { workflowExecutionFailedEventAttributes: {} },
+  ];
+
+  const facts = await factsOf([...history.events, ...bare]);
+
+  expect([...facts.activities.values()]).toMatchObject([{ status: 'failed', failure: '', closedAt: 0 }]);
+  expect(facts.close).toEqual({ status: 'failed', at: 0, failure: { type: '', message: '' } });
+});
+
 describe('what people send', () => {
   test.each(DELIVERIES)('%s → known by its id', async (how) => {
     const history = createHistory({ input });

@@ -1,7 +1,7 @@
 import type { AddedRef, CallModelInput } from '../../src/contract/activity';
 import type { Conversation } from '../../src/conversation/conversation';
 import { addedRefs } from '../../src/conversation/conversation';
-import { messagesForModel, recordMessages, recordModel, recordTool } from '../../src/conversation/record';
+import { messagesForModel, recordMessages, recordModel, recordNote, recordTool } from '../../src/conversation/record';
 import { createHistoryDecoder } from '../../src/transcript/decode-history';
 import { HistoryGap } from '../../src/transcript/fold';
 import { createWindows, type Windows } from '../../src/transcript/window-cache';
@@ -85,6 +85,22 @@ test('the answer of a lost attempt is in the cache → history is read instead',
   expect(readings).toEqual(['all', 'all']);
 });
 
+test('the answer of a lost attempt has no calls either → it is still not used', async () => {
+  const { history, readings, windows } = setUp();
+  const start = preparedConversation(input);
+  const call = modelInput(start);
+  history.scheduled('model-1', call);
+  const lost = { ...answer(1).message, id: 'lost' };
+  windows.answered(run, call, await windows.load(run, call), { ...answer(1), message: lost });
+  history.completed('model-1', answer(1));
+  const conversation = recordNote(recordModel(start, answer(1)), 'Go on.');
+
+  const window = await windows.load(run, modelInput(conversation));
+
+  expect(window.messages).toEqual(messagesForModel(conversation));
+  expect(readings).toEqual(['all', 'all']);
+});
+
 test.each([
   ['a result that is not in the cache', false, (conversation: Conversation) => conversation],
   ['a message of a person', true, (conversation: Conversation) => recordMessages(conversation, [envelope('a')])],
@@ -148,6 +164,25 @@ test('many runs → the cache keeps to its bound: the oldest is read again, the 
   readings.length = 0;
   await windows.load({ ...run, runId: 'run-19x' }, call);
   expect(readings).toEqual([]);
+});
+
+test('one long run → its window counts in full: once it passes the bound, it is read again', async () => {
+  const { history, readings, windows } = setUp(5_000);
+  let conversation = preparedConversation(input);
+  const hits: boolean[] = [];
+  for (let turn = 1; turn <= 10; turn += 1) {
+    const call = modelInput(conversation);
+    history.scheduled(`model-${String(turn)}`, call);
+    readings.length = 0;
+    const window = await windows.load(run, call);
+    hits.push(readings.length === 0);
+    const reply = answer(turn, { text: 'x'.repeat(1_000), result: { stopReason: 'pause_turn' } });
+    windows.answered(run, call, window, reply);
+    history.completed(`model-${String(turn)}`, reply);
+    conversation = recordModel(conversation, reply);
+  }
+
+  expect(hits).toEqual([false, true, true, true, true, false, false, false, false, false]);
 });
 
 test('history lacks a part → a gap, not a shorter window', async () => {

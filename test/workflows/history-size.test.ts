@@ -17,26 +17,30 @@ afterEach(async () => {
 test.each([
   ['switched on', 64 * 1024 * 1024],
   ['switched off', 0],
-])('150 turns with 4 KB of results each, cache %s → linear history, small model-call inputs', async (_, cacheBytes) => {
-  const read: TestTool = ({ call }) => success(`${call} `.padEnd(RESULT_BYTES, 'x'));
-  worker = await startTestWorker({ cacheBytes, toolbox: testToolbox({ read }) });
-  const model = readingScript(TURNS, (turn, n) => `file ${String(turn)}.${String(n)}`);
+])(
+  '150 turns with 4 KB of results each, cache %s → linear history, small model-call inputs',
+  async (_, cacheBytes) => {
+    const read: TestTool = ({ call }) => success(`${call} `.padEnd(RESULT_BYTES, 'x'));
+    worker = await startTestWorker({ cacheBytes, toolbox: testToolbox({ read }) });
+    const model = readingScript(TURNS, (turn, n) => `file ${String(turn)}.${String(n)}`);
 
-  const handle = await worker.start(runInput({ model }));
-  const result = await handle.result();
+    const handle = await worker.start(runInput({ model }));
+    const result = await handle.result();
 
-  expect(result).toMatchObject({ outcome: 'done', turns: TURNS, text: 'The end.' });
-  const sizes = { history: 0, largestModelInput: 0 };
-  for await (const { events } of historyPages(worker.temporal.client, { workflowId: handle.workflowId })) {
-    for (const event of events) {
-      sizes.history += eventBytes(event);
-      const scheduled = event.activityTaskScheduledEventAttributes;
-      if (scheduled?.activityType?.name !== 'callModel') continue;
-      const input = temporal.api.common.v1.Payloads.encode(scheduled.input ?? {}).finish().length;
-      sizes.largestModelInput = Math.max(sizes.largestModelInput, input);
+    expect(result).toMatchObject({ outcome: 'done', turns: TURNS, text: 'The end.' });
+    const sizes = { history: 0, largestModelInput: 0 };
+    for await (const { events } of historyPages(worker.temporal.client, { workflowId: handle.workflowId })) {
+      for (const event of events) {
+        sizes.history += eventBytes(event);
+        const scheduled = event.activityTaskScheduledEventAttributes;
+        if (scheduled?.activityType?.name !== 'callModel') continue;
+        const input = temporal.api.common.v1.Payloads.encode(scheduled.input ?? {}).finish().length;
+        sizes.largestModelInput = Math.max(sizes.largestModelInput, input);
+      }
     }
-  }
-  expect(sizes.history).toBeLessThan(1.6e6);
-  expect(sizes.largestModelInput).toBeLessThan(2048);
-  if (process.env['SUREHAND_PRINT'] !== undefined) process.stderr.write(`${JSON.stringify(sizes)}\n`);
-}, 120_000);
+    expect(sizes.history).toBeLessThan(1.6e6);
+    expect(sizes.largestModelInput).toBeLessThan(2048);
+    if (process.env['SUREHAND_PRINT'] !== undefined) process.stderr.write(`${JSON.stringify(sizes)}\n`);
+  },
+  120_000,
+);

@@ -6,6 +6,7 @@ import type { Message } from '../../src/contract/message';
 import type { Conversation } from '../../src/conversation/conversation';
 import { messagesForModel } from '../../src/conversation/record';
 import { compareAtEachCall, type Agreement } from '../support/agreement';
+import { createGate } from '../support/gate';
 import { keepFixture } from '../support/replay-fixtures';
 import { runInput } from '../support/run-input';
 import { readingScript, scripted } from '../support/scripts';
@@ -92,17 +93,11 @@ test.each([
 });
 
 test('messages by update and by signal while it works → taken in once, sorted, at the next turn, and agree', async () => {
-  const gate = { release: () => undefined as void };
-  const blocked = new Promise<void>((resolve) => {
-    gate.release = resolve;
-  });
-  let started = (): void => undefined;
-  const running = new Promise<void>((resolve) => {
-    started = resolve;
-  });
+  const blocked = createGate();
+  const running = createGate();
   const slow: TestTool = async () => {
-    started();
-    await blocked;
+    running.open();
+    await blocked.opened;
     return success('slow done');
   };
   const setting = await setUp({ readSlow: slow });
@@ -116,12 +111,12 @@ test('messages by update and by signal while it works → taken in once, sorted,
     { text: 'end' },
   ]);
   const handle = await setting.worker.start(runInput({ model }), setting.workflowId);
-  await running;
+  await running.opened;
 
   const answer = await handle.executeUpdate(SEND_UPDATE, { args: [envelope('m2', 'second', 2)], updateId: 'm2' });
   await handle.signal(INBOX_SIGNAL, envelope('m1', 'first', 1));
   await handle.signal(INBOX_SIGNAL, envelope('m2', 'second', 2));
-  gate.release();
+  blocked.open();
   await handle.result();
 
   expect(answer).toMatchObject({ status: 'queued', place: 1 });
@@ -142,13 +137,10 @@ test('messages by update and by signal while it works → taken in once, sorted,
 });
 
 test('cancel in the middle of parallel reads → each call has a result, cancelled within seconds, result in the memo', async () => {
-  let started = (): void => undefined;
-  const running = new Promise<void>((resolve) => {
-    started = resolve;
-  });
+  const running = createGate();
   const hanging: TestTool = (_call, { signal }) =>
     new Promise((_resolve, reject) => {
-      started();
+      running.open();
       signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
     });
   const setting = await setUp({ readHangs: hanging });
@@ -163,7 +155,7 @@ test('cancel in the middle of parallel reads → each call has a result, cancell
     { text: 'never' },
   ]);
   const handle = await setting.worker.start(runInput({ model }), setting.workflowId);
-  await running;
+  await running.opened;
   const cancelledAt = Date.now();
 
   await handle.cancel();
@@ -212,12 +204,9 @@ test('reset to the middle → the new run goes on from there, and agrees at each
 test('another worker takes over with a cold cache → the window read from history agrees', async () => {
   const workflowId = `agree-${randomUUID()}`;
   const queue = `test-${randomUUID()}`;
-  let started = (): void => undefined;
-  const running = new Promise<void>((resolve) => {
-    started = resolve;
-  });
+  const running = createGate();
   const readSlow: TestTool = async () => {
-    started();
+    running.open();
     await new Promise((resolve) => setTimeout(resolve, 500));
     return success('ok');
   };
@@ -237,7 +226,7 @@ test('another worker takes over with a cold cache → the window read from histo
   ]);
   const first = await startWorker();
   await first.start(runInput({ model }), workflowId);
-  await running;
+  await running.opened;
   await first.stop();
   const second = await startWorker();
   open.push(second);

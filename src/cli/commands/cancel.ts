@@ -4,11 +4,10 @@ import { cancelRun } from '../cancel-run';
 import { CliError } from '../cli-error';
 import type { CommandContext } from '../command-context';
 import { withSession } from '../command-context';
-import { diagnose } from '../diagnose';
+import { untilProblem } from '../diagnose';
 import { readView, requireRun } from '../existing-run';
 import { followRun } from '../follow-run';
 import { addSettingsOption } from '../options';
-import { describePending } from '../pending';
 import { renderEnd } from '../render-result';
 import { resultOf } from '../result';
 import { visibleText } from '../visible-text';
@@ -36,10 +35,13 @@ async function cancel(id: string, flags: { readonly settings?: string }, context
       io.say(`The run ${shown} had ended already: ${outcome}.`);
       return;
     }
+    const leave = new AbortController();
+    const signal = AbortSignal.any([AbortSignal.timeout(WAIT_MS), leave.signal]);
+    const problem = untilProblem(session, id, { command, signal }).finally(() => leave.abort());
     const view = await followRun(session, {
       workflowId: id,
       runId: run.runId,
-      signal: AbortSignal.timeout(WAIT_MS),
+      signal,
       patienceMs: WAIT_MS,
       onView: () => undefined,
       onTrouble: (line) => io.say(line),
@@ -48,8 +50,7 @@ async function cancel(id: string, flags: { readonly settings?: string }, context
       io.say(renderEnd(resultOf(view), io).join('\n'));
       return;
     }
-    const why = await diagnose(session, await describePending(session, id), { command });
-    const next = why ?? `Look at it again: ${command} show ${shown}`;
+    const next = (await problem) ?? `Look at it again: ${command} show ${shown}`;
     throw new CliError(EXIT_CODES.unavailable, `The cancellation is stored, but the run has not ended yet. ${next}`);
   });
 }

@@ -40,6 +40,7 @@ test('stepProblem: first line of what went wrong; nothing for a success', () => 
   expect(stepProblem(step({ status: 'failed', result: '\nold_string not found\nmore' }), 80)).toBe(
     'old_string not found',
   );
+  expect(stepProblem(step({ status: 'failed', result: 'line 1\n[cancelled]\n' }), 80)).toBe('[cancelled]');
   expect(stepProblem(step(), 80)).toBeUndefined();
 });
 

@@ -27,7 +27,7 @@ export async function requireRun(session: Session, id: string, { command }: Comm
   return { workflowId: id, runId: firstRunId(description), open, description };
 }
 
-export function unknownRun(id: string, command: string): CliError {
+function unknownRun(id: string, command: string): CliError {
   return new CliError(
     EXIT_USAGE,
     `There is no run with the id ${visibleText(id)}. The runs there are: ${command} list`,

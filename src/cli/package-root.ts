@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Env } from '../config';
 
 /** The directory of package.json: sources, a build of them and an installed package lie differently deep in it. */
-export function packageRoot(): string {
+function packageRoot(): string {
   for (let directory = __dirname; ; directory = path.dirname(directory)) {
     if (existsSync(path.join(directory, 'package.json'))) return directory;
     if (directory === path.dirname(directory)) throw new Error('package.json is not above the program');

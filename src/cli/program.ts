@@ -22,7 +22,7 @@ Start here:
 Environment: ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, SUREHAND_MODEL, SUREHAND_HOME, TEMPORAL_ADDRESS and the like.
 Each command says more with --help.`;
 
-export function createProgram(context: CommandContext): Command {
+function createProgram(context: CommandContext): Command {
   const program = new Command('surehand')
     .description('A durable coding agent: every conversation is one Temporal workflow.')
     .version(packageVersion())

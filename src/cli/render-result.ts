@@ -32,7 +32,7 @@ export function renderEnd(result: ResultDocument, io: Io): string[] {
 }
 
 /** `1,234 tokens in, 56 out`; what came from a cache is counted as read. */
-export function formatUsage(usage: ResultDocument['usage']): string {
+function formatUsage(usage: ResultDocument['usage']): string {
   const total = Object.values(usage).reduce<Usage>(
     (sum, one) => ({
       input: sum.input + one.input,

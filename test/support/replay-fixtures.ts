@@ -13,5 +13,5 @@ export async function keepFixture(temporal: TemporalClient, workflowId: string, 
   if (process.env['SUREHAND_RECORD'] === undefined) return;
   const history = await temporal.client.workflow.getHandle(workflowId).fetchHistory();
   await mkdir(FIXTURES, { recursive: true });
-  await writeFile(path.join(FIXTURES, `${name}.json`), `${JSON.stringify(historyToJSON(history), null, 1)}\n`);
+  await writeFile(path.join(FIXTURES, `${name}.json`), `${historyToJSON(history)}\n`);
 }

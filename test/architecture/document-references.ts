@@ -16,7 +16,8 @@ const ROOT_FILE =
 const NOT_OURS = new Set(['NNNN-title.md', 'AGENTS.md', 'settings.json', 'temporal.toml']);
 
 export function referencesOf(markdown: string): DocumentReferences {
-  const fenced = [...markdown.matchAll(/^```[^\n]*\n(.*?)^```/gms)].map((match) => match[1] ?? '');
+  // `text` fences hold output: it names files of somebody's workspace.
+  const fenced = [...markdown.matchAll(/^```(?!text)[^\n]*\n(.*?)^```/gms)].map((match) => match[1] ?? '');
   const prose = markdown.replace(/^```[^\n]*\n.*?^```/gms, '');
   const spans = [...prose.matchAll(/`([^`\n]+)`/g)].map((match) => match[1] ?? '');
   const words = [...spans, ...fenced.flatMap((block) => block.split(/\s+/))];

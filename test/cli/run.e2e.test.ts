@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { openSync, readFileSync } from 'node:fs';
+import { openSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ResultDocument } from '../../src/contract/result-document';
@@ -20,11 +20,13 @@ afterAll(async () => {
   await removeTempDirectories();
 });
 
-const SLEEPING = [
-  { text: 'I wait.', calls: [{ name: 'bash', input: { command: 'echo begun; sleep 5; echo over' } }] },
+/** Waits until the test lets it go on: how busy the machine is decides nothing. */
+const WAITING = [
+  { text: 'I wait.', calls: [{ name: 'bash', input: { command: 'until test -e go; do sleep 0.1; done' } }] },
   { text: 'It is over.' },
 ];
 
+const letGo = (workspace: string): void => writeFileSync(path.join(workspace, 'go'), '');
 const parse = (text: string): ResultDocument => JSON.parse(text) as ResultDocument;
 
 describe('a run', () => {
@@ -158,12 +160,13 @@ describe('a run', () => {
 
   test('in a workspace that another run holds → exit 6, the holder is named', async () => {
     const workspace = await bench.workspace();
-    const model = await bench.script(SLEEPING);
+    const model = await bench.script(WAITING);
     const holder = bench.start(['run', 'hold', '-w', workspace, '--model', model, '--id', 'holder']);
     await holder.said('● I wait.');
     const second = await bench.run(['run', 'other', '-w', workspace, '--model', await bench.script([{ text: 'x' }])]);
     expect(second.code).toBe(6);
     expect(second.stderr).toMatch(/holder.*\(workspace_busy\)/);
+    letGo(workspace);
     expect((await holder.finished).code).toBe(0);
   });
 });
@@ -224,20 +227,19 @@ describe('one id', () => {
 
   test('of a run that is open: the same task attaches, --again is refused, result has to wait', async () => {
     const workspace = await bench.workspace();
-    const args = ['do it', '-w', workspace, '--model', await bench.script(SLEEPING), '--id', 'open'];
+    const args = ['do it', '-w', workspace, '--model', await bench.script(WAITING), '--id', 'open'];
     const started = await bench.run(['start', ...args]);
     expect([started.code, started.stdout]).toEqual([0, 'open\n']);
-    const [again, early, attached, same] = await Promise.all([
-      bench.run(['start', ...args, '--again']),
-      bench.run(['result', 'open']),
-      bench.run(['attach', 'open']),
-      bench.run(['run', ...args]),
-    ]);
+    const following = [bench.start(['attach', 'open']), bench.start(['run', ...args])];
+    const [again, early] = await Promise.all([bench.run(['start', ...args, '--again']), bench.run(['result', 'open'])]);
+    await Promise.all(following.map((one) => one.said('● I wait.')));
+    letGo(workspace);
+    const [attached, same] = await Promise.all(following.map(({ finished }) => finished));
     expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('still open')]);
     expect([early.code, early.stderr]).toEqual([2, expect.stringContaining('has not ended yet')]);
-    expect([attached.code, attached.stdout]).toEqual([0, 'It is over.\n']);
-    expect([same.code, same.stdout]).toEqual([0, 'It is over.\n']);
-    expect(same.stderr).toContain('running already');
+    expect([attached?.code, attached?.stdout]).toEqual([0, 'It is over.\n']);
+    expect([same?.code, same?.stdout]).toEqual([0, 'It is over.\n']);
+    expect(same?.stderr).toContain('running already');
   });
 });
 
@@ -283,11 +285,12 @@ describe('an end before the end', () => {
 
   test('kill -9 of the terminal’s process → nothing happens to the run', async () => {
     const workspace = await bench.workspace();
-    const model = await bench.script(SLEEPING);
+    const model = await bench.script(WAITING);
     const running = bench.start(['run', 'x', '-w', workspace, '--model', model, '--id', 'orphan']);
     await running.said('● I wait.');
     running.child.kill('SIGKILL');
     await once(running.child, 'exit');
+    letGo(workspace);
     const attached = await bench.run(['attach', 'orphan']);
     expect([attached.code, attached.stdout]).toEqual([0, 'It is over.\n']);
     expect(attached.stderr).toContain('✓ 1.1');

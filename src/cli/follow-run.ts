@@ -7,6 +7,7 @@ import { createRunViewer } from '../transcript/run-view';
 import type { RunView } from '../transcript/view';
 import { CliError } from './cli-error';
 import { formatDuration } from './format';
+import { firstRunId } from './start-run';
 import { isTransient, toCliError } from './report-error';
 import type { Session } from './session';
 
@@ -47,7 +48,7 @@ export async function followRun(session: Session, options: FollowOptions): Promi
         awaySince = undefined;
         waitMs = FIRST_WAIT_MS;
       });
-      if (view?.closed === true) return view;
+      if (view?.closed === true && !(await wasReset(session, view))) return view;
       if (keeper.failure() !== undefined) throw keeper.failure();
     } catch (error) {
       if (isAborted(options.signal)) return undefined;
@@ -62,6 +63,13 @@ export async function followRun(session: Session, options: FollowOptions): Promi
     waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS);
   }
   return undefined;
+}
+
+/** A reset ends a run and goes on in another, which only the server knows. */
+async function wasReset(session: Session, view: RunView): Promise<boolean> {
+  if (view.closeStatus !== 'terminated') return false;
+  const newest = await session.client.workflow.getHandle(view.workflowId).describe();
+  return newest.status.name === 'RUNNING' && firstRunId(newest) === view.runId;
 }
 
 async function readToEnd(

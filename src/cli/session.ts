@@ -39,7 +39,7 @@ export interface Session {
 
 const CONNECT_TIMEOUT_MS = 3_000;
 const NOT_FOUND = 5;
-const STOPPED_AFTER_MS = 8_000;
+const STOPPED_AFTER_MS = 5_000;
 
 /**
  * Connects to the configured server, or to the embedded one, which is started if need be.

@@ -5,7 +5,7 @@ export type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
 
 export interface HistoryQuery {
   readonly workflowId: string;
-  /** Default: the current run. */
+  /** First run of the chain, or with `followChain: false` the one run to read. Default: the newest run's chain. */
   readonly runId?: string;
   /** Keep waiting for new events until the chain is closed. */
   readonly waitForNew?: boolean;
@@ -22,6 +22,8 @@ export interface HistoryPage {
 
 /** gRPC RESOURCE_EXHAUSTED */
 const RESOURCE_EXHAUSTED = 8;
+/** gRPC NOT_FOUND */
+const NOT_FOUND = 5;
 const DEFAULT_PAGE = 500;
 
 /**
@@ -34,24 +36,57 @@ export async function* historyPages(
   query: HistoryQuery,
   signal?: AbortSignal,
 ): AsyncGenerator<HistoryPage> {
-  let runId = query.runId ?? (await currentRun(client, query.workflowId));
-  for (;;) {
+  const { runId: asked, workflowId } = query;
+  const known = asked !== undefined && query.followChain === false ? [asked] : await chainOf(client, workflowId, asked);
+  for (let runId = known.shift(); runId !== undefined;) {
     let next: string | undefined;
     for await (const events of runPages(client, { ...query, runId }, signal)) {
       next = nextRunOf(events) ?? next;
       yield { runId, events };
     }
-    if (next === undefined || query.followChain === false || isAborted(signal)) return;
-    runId = next;
+    if (query.followChain === false || isAborted(signal)) return;
+    runId = known.shift() ?? next;
   }
 }
 
-async function currentRun(client: Client, workflowId: string): Promise<string> {
-  const description = await client.workflowService.describeWorkflowExecution({
-    namespace: client.options.namespace,
-    execution: { workflowId },
+/**
+ * The runs of the chain that began with `firstRunId` (default: of the newest run), oldest first. Found from its newest run
+ * backwards: a reset starts a run that its predecessor does not name, and that tells everything up to the reset itself.
+ */
+async function chainOf(client: Client, workflowId: string, firstRunId?: string): Promise<string[]> {
+  const { namespace } = client.options;
+  const execution = { workflowId };
+  const { workflowExecutionInfo: info } = await client.workflowService.describeWorkflowExecution({
+    namespace,
+    execution,
   });
-  return description.workflowExecutionInfo?.execution?.runId ?? '';
+  const newest = info?.execution?.runId ?? '';
+  if (firstRunId !== undefined && info?.firstRunId && info.firstRunId !== firstRunId) return [firstRunId];
+  const chain: string[] = [];
+  for (let runId: string | undefined = newest; runId !== undefined && runId !== '';) {
+    chain.unshift(runId);
+    runId = await previousRunOf(client, workflowId, runId);
+  }
+  return chain;
+}
+
+/** `undefined` for the first run of a chain, and where retention has taken the run before. */
+async function previousRunOf(client: Client, workflowId: string, runId: string): Promise<string | undefined> {
+  const { namespace } = client.options;
+  const page = await client.workflowService.getWorkflowExecutionHistory({
+    namespace,
+    execution: { workflowId, runId },
+    maximumPageSize: 1,
+  });
+  const previous = page.history?.events?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId;
+  if (!previous) return undefined;
+  try {
+    await client.workflowService.describeWorkflowExecution({ namespace, execution: { workflowId, runId: previous } });
+    return previous;
+  } catch (error) {
+    if (codeOf(error) === NOT_FOUND) return undefined;
+    throw error;
+  }
 }
 
 async function* runPages(

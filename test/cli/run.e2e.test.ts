@@ -322,12 +322,19 @@ describe('kill -9', () => {
   );
 });
 
-test('down → nothing is left running, and a second one says so; the next command starts it again', async () => {
+test('down → nothing is left running, also not by a command that follows; the next command brings the run back', async () => {
+  const workspace = await bench.workspace();
+  const running = bench.start(['run', 'x', '-w', workspace, '--model', await bench.script(WAITING), '--id', 'kept']);
+  await running.said('● I wait.');
   const { pid, serverPid, workerPid } = bench.daemon();
   const first = await bench.run(['down']);
   expect([first.code, first.stderr]).toEqual([0, expect.stringContaining('Nothing is left running')]);
   expect([pid, serverPid, workerPid].map((one) => isAlive(one ?? 0))).toEqual([false, false, false]);
   const second = await bench.run(['down']);
   expect([second.code, second.stderr]).toEqual([0, 'Nothing was running.\n']);
-  expect((await bench.run(['show', 'first'])).stdout).toContain('It says bye.');
-});
+  const left = await running.finished;
+  expect([left.code, left.stderr]).toEqual([6, expect.stringContaining('The local server and worker were stopped')]);
+  expect((await bench.run(['down'])).stderr).toBe('Nothing was running.\n');
+  letGo(workspace);
+  expect(await bench.run(['attach', 'kept'])).toMatchObject({ code: 0, stdout: 'It is over.\n' });
+}, 120_000);

@@ -1,0 +1,88 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Message } from '../../src/contract/message';
+import type { ResultDocument } from '../../src/contract/result-document';
+import { createCliBench, type CliBench } from '../cli/support/cli-bench';
+import { waitFor } from '../support/wait-for';
+
+const TURNS = 20;
+const KILLS = 10;
+/** A mutating call that was in flight at a kill may say honestly that it did not start. */
+const HONEST = /^Not started: the worker died/;
+
+type Shown = ResultDocument & { readonly messages: readonly Message[] };
+
+let bench: CliBench;
+
+beforeAll(async () => {
+  bench = await createCliBench();
+}, 120_000);
+
+afterAll(async () => {
+  await bench.tearDown();
+});
+
+const turns = [
+  ...Array.from({ length: TURNS - 1 }, (_, index) => ({
+    text: `Step ${String(index + 1)}.`,
+    calls: [
+      { name: 'read_file', input: { path: 'notes.txt' } },
+      { name: 'bash', input: { command: `echo step-${String(index + 1)} >> ledger; sleep 0.2; echo said` } },
+    ],
+  })),
+  { text: 'The end.' },
+];
+
+async function runToEnd(id: string, whileRunning: (workspace: string) => Promise<void>) {
+  const workspace = await bench.workspace({ 'notes.txt': 'some notes\n' });
+  const model = await bench.script(turns);
+  const running = bench.start(['run', 'count', '--id', id, '--workspace', workspace, '--model', model]);
+  await whileRunning(workspace);
+  const finished = await running.finished;
+  const shown = await bench.run(['show', id, '--json']);
+  const ledger = (await readFile(path.join(workspace, 'ledger'), 'utf8')).trim().split('\n');
+  return { finished, view: JSON.parse(shown.stdout) as Shown, ledger };
+}
+
+/** Roles, texts, inputs and results, without the ids that differ from run to run. */
+function essence(messages: readonly Message[]): string[] {
+  return messages.flatMap(({ role, content }) =>
+    content.map((block) => {
+      const { id: _id, tool_use_id: _use, is_error: _error, ...rest } = block as unknown as Record<string, unknown>;
+      return `${role} ${JSON.stringify(rest)}`;
+    }),
+  );
+}
+
+test('the worker is killed at ten random moments of a 20-turn run → the same transcript as without, nothing twice', async () => {
+  const quiet = await runToEnd('quiet', () => Promise.resolve());
+  const killed = await runToEnd('killed', async (workspace) => {
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      await waitFor(
+        'a worker that is ready',
+        () => bench.daemon().state === 'ready' && bench.daemon().workerPid !== undefined,
+        { timeoutMs: 30_000 },
+      );
+      const lines = await readFile(path.join(workspace, 'ledger'), 'utf8').catch(() => '');
+      await waitFor(
+        'the run to go on',
+        async () => (await readFile(path.join(workspace, 'ledger'), 'utf8').catch(() => '')) !== lines,
+        { timeoutMs: 40_000 },
+      );
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 400));
+      const pid = bench.daemon().workerPid;
+      if (pid !== undefined) process.kill(pid, 'SIGKILL');
+    }
+  });
+
+  expect(quiet.finished.code).toBe(0);
+  expect(killed.finished.code).toBe(0);
+  expect(new Set(killed.ledger).size).toBe(killed.ledger.length);
+  const expected = essence(quiet.view.messages);
+  const actual = essence(killed.view.messages);
+  expect(actual).toHaveLength(expected.length);
+  const different = actual.filter((line, index) => line !== expected[index]);
+  const honest = different.filter((line) => HONEST.test((JSON.parse(line.slice(5)) as { content: string }).content));
+  expect(different).toEqual(honest);
+  expect(killed.ledger.length + honest.length).toBe(TURNS - 1);
+}, 300_000);

@@ -38,7 +38,7 @@ export interface TestWorkerOptions {
   readonly queue?: string;
 }
 
-export function suiteAddress(): string {
+function suiteAddress(): string {
   const address = process.env['SUREHAND_TEST_TEMPORAL'];
   if (address === undefined) throw new Error('the suite has no Temporal server: is globalSetup configured?');
   return address;

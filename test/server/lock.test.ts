@@ -39,8 +39,10 @@ test('the holder is killed → the lock is free, and nobody is named', async () 
   });
   const [line] = (await once(holder.stdout, 'data')) as [Buffer];
   expect(await tryLock(file, ownIdentity())).toEqual({ held: false, holder: undefined });
+  // Waited for before the kill: it may end while that is awaited.
+  const ended = once(holder, 'exit');
   await killNine(alive(Number(line.toString())));
-  await once(holder, 'exit');
+  await ended;
   expect((await tryLock(file, ownIdentity())).held).toBe(true);
 });
 

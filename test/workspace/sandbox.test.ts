@@ -57,8 +57,11 @@ describe('escape attempts', () => {
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
-    expect(await bash(`exec 3<>/dev/tcp/127.0.0.1/${port}`)).toMatchObject({ status: 'failed' });
-    server.close();
+    try {
+      expect(await bash(`exec 3<>/dev/tcp/127.0.0.1/${port}`)).toMatchObject({ status: 'failed' });
+    } finally {
+      server.close();
+    }
     expect(reached).toBe(0);
   });
 

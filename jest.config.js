@@ -13,6 +13,8 @@ module.exports = {
       },
     ],
   },
+  globalSetup: '<rootDir>/test/support/global-setup.ts',
+  globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   // Real servers and processes on a small machine: more workers make single tests slower, not the suite faster.
   maxWorkers: 2,
   testTimeout: 60_000,

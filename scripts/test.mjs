@@ -6,7 +6,9 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ROOT } from './lib/checkout.mjs';
+import { leftovers, suiteProcesses } from './lib/leftovers.mjs';
 import { runCommand } from './lib/run-command.mjs';
 import { isMain, runMain } from './lib/say.mjs';
 import { setUp } from './setup.mjs';
@@ -19,6 +21,10 @@ const CHECKS = [
   { name: 'copies', command: ['jscpd', 'src', 'test', 'scripts'] },
 ];
 const CHECKS_AT_ONCE = 2;
+
+/** The short form of `npm run chaos`; it needs the machine for itself. */
+const CHAOS = { name: 'chaos', command: [process.execPath, 'bench/chaos.mjs', '--kills', '6', '--seed', '1'] };
+const LEAVING_MS = 5_000;
 
 /** The closing line. Skipped tests are mentioned only when there are some. */
 export function closingLine({ passed, failed, skipped }) {
@@ -40,21 +46,35 @@ export function exitCodeOf({ passed, failed }) {
 }
 
 async function runChecks() {
-  const totals = { passed: 0, failed: 0, skipped: 0 };
+  const results = [];
   const waiting = [...CHECKS];
   const runWaiting = async () => {
     for (let check = waiting.shift(); check !== undefined; check = waiting.shift()) {
-      const ok = await runCheck(check);
-      totals[ok ? 'passed' : 'failed'] += 1;
+      results.push(await runCheck(check));
     }
   };
   await Promise.all(Array.from({ length: CHECKS_AT_ONCE }, runWaiting));
-  return totals;
+  return results.map(countOf).reduce(add);
+}
+
+function countOf(ok) {
+  return { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0 };
+}
+
+/** Whatever the suite started has ended, or ends within seconds. */
+async function nothingLeft(before) {
+  const deadline = Date.now() + LEAVING_MS;
+  while (leftovers(before).length > 0 && Date.now() < deadline) await sleep(100);
+  const left = leftovers(before);
+  process.stdout.write(`${left.length === 0 ? 'PASS' : 'FAIL'} no process is left\n`);
+  for (const { pid, command } of left) process.stdout.write(`  ${pid} ${command.slice(0, 200)}\n`);
+  return left.length === 0;
 }
 
 async function runCheck({ name, command: [program, ...args] }) {
   const startedAt = Date.now();
-  const { code, output } = await runCommand(path.join(ROOT, 'node_modules', '.bin', program), args, { cwd: ROOT });
+  const file = path.isAbsolute(program) ? program : path.join(ROOT, 'node_modules', '.bin', program);
+  const { code, output } = await runCommand(file, args, { cwd: ROOT });
   const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
   process.stdout.write(`${code === 0 ? 'PASS' : 'FAIL'} ${name} (${seconds} s)\n${code === 0 ? '' : output}`);
   return code === 0;
@@ -108,7 +128,10 @@ if (isMain(import.meta.url)) {
     await setUp({ env: process.env });
     const patterns = process.argv.slice(2);
     const checks = patterns.length === 0 ? await runChecks() : { passed: 0, failed: 0, skipped: 0 };
-    const totals = add(checks, await runJest(patterns));
+    const before = suiteProcesses();
+    const tests = await runJest(patterns);
+    const after = patterns.length === 0 ? [await runCheck(CHAOS), await nothingLeft(before)] : [];
+    const totals = after.reduce((sum, ok) => add(sum, countOf(ok)), add(checks, tests));
     process.stdout.write(`${closingLine(totals)}\n`);
     process.exitCode = exitCodeOf(totals);
   });

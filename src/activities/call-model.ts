@@ -11,6 +11,10 @@ import type { Host, Toolbox } from './host';
 import { randomId } from './random-id';
 import { runStep, type Step } from './step';
 
+/** Each call has a share of what the results of one message may take; with more calls it would be too small to be of use. */
+const MAX_CALLS = 100;
+const TOO_MANY_CALLS = `Not run: at most ${String(MAX_CALLS)} calls of one message are run. Make this call again.`;
+
 /**
  * One turn of the model: finds the window by reference, asks, and plans each call of the answer on the host that will run
  * it. Returns the message as it is recorded.
@@ -118,6 +122,7 @@ function usedIds(window: Window): Set<string> {
 }
 
 function planCall(toolbox: Toolbox, message: AssistantMessage, block: ToolUseBlock, n: number): PlannedCall {
-  const plan = toolbox.plan({ name: block.name, input: block.input });
+  const judged = toolbox.plan({ name: block.name, input: block.input });
+  const plan = n <= MAX_CALLS ? judged : { ...judged, known: false, reason: TOO_MANY_CALLS };
   return { callId: `${message.id}-${String(n)}`, n, blockId: block.id, ...plan };
 }

@@ -123,7 +123,7 @@ async function runBatch(run: Run, calls: readonly CallState[]): Promise<void> {
 async function runCall(run: Run, { call, plan, input, grant }: CallState): Promise<void> {
   const { callId, name, digest } = plan;
   const isChange = plan.effect === 'write';
-  const share = shareBytes(run.conversation.calls.length);
+  const share = shareBytes(run.conversation.calls.filter(({ plan: { known } }) => known).length);
   const hostCall = {
     activityId: `tool-${call}`,
     summary: `${String(run.conversation.turn)} · ${name} ${plan.summary}`,

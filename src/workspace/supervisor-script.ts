@@ -50,7 +50,7 @@ finish() {
   echo "$1" >"$dir/end.new" && mv "$dir/end.new" "$dir/end"
   rm -f "$dir/pipe"
   trap '' TERM
-  :
+  kill -TERM 0
 }
 if [ -e "$dir/reason" ]; then finish none; fi
 : >"$dir/output"

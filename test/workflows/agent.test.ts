@@ -1,5 +1,10 @@
+import { randomUUID } from 'node:crypto';
+import type { RunStatus } from '../../src/contract/status';
 import { startTestWorker, type TestWorker } from '../support/test-worker';
 import { runInput } from '../support/run-input';
+import { scripted } from '../support/scripts';
+import { success, testToolbox, type TestTool } from '../support/test-toolbox';
+import { waitFor } from '../support/wait-for';
 
 let worker: TestWorker;
 
@@ -11,21 +16,18 @@ afterAll(async () => {
   await worker.stop();
 });
 
-function scripted(script: string) {
-  return { provider: 'scripted', model: 'test', endpoint: 'default', script } as const;
-}
-
 test('a task with two reads and a change → results in call order, done with the last text', async () => {
-  const model = scripted(`
-turns:
-  - text: Looking.
-    calls:
-      - { name: read, input: { text: one } }
-      - { name: read, input: { text: two } }
-      - { name: write, input: { text: three } }
-  - text: All done.
-    expect: { lastResults: [one, two, three] }
-`);
+  const model = scripted([
+    {
+      text: 'Looking.',
+      calls: [
+        { name: 'read', input: { text: 'one' } },
+        { name: 'read', input: { text: 'two' } },
+        { name: 'write', input: { text: 'three' } },
+      ],
+    },
+    { text: 'All done.', expect: { lastResults: ['one', 'two', 'three'] } },
+  ]);
   const handle = await worker.start(runInput({ model }));
 
   const result = await handle.result();
@@ -38,4 +40,88 @@ turns:
     ['1.2', 'success', 'two'],
     ['1.3', 'success', 'three'],
   ]);
+});
+
+test('more calls in one message than are run → each has a result, those beyond say so', async () => {
+  const calls = Array.from({ length: 102 }, (_, index) => ({ name: 'read', input: { text: `r${String(index + 1)}` } }));
+  const handle = await worker.start(runInput({ model: scripted([{ calls }, { text: 'Done.' }]) }));
+
+  await expect(handle.result()).resolves.toMatchObject({ outcome: 'done' });
+
+  const { turns } = await worker.view(handle.workflowId);
+  const results = turns[0]?.steps.map(({ result }) => result) ?? [];
+  expect(results.slice(0, 100)).toEqual(calls.slice(0, 100).map(({ input }) => input.text));
+  expect(results.slice(100)).toEqual(Array(2).fill(expect.stringContaining('at most 100 calls')));
+});
+
+test('a denied call that no success follows → outcome denied, the refusal is listed', async () => {
+  const model = scripted([{ calls: [{ name: 'denyIt', input: { what: 'x' } }] }, { text: 'I could not do it.' }]);
+  const denied = await startTestWorker({ toolbox: testToolbox({ denyIt: () => success('never') }) });
+
+  const handle = await denied.start(runInput({ model }));
+  await expect(handle.result()).rejects.toMatchObject({ cause: { type: 'denied' } });
+
+  const { result } = await denied.view(handle.workflowId);
+  expect(result).toMatchObject({
+    outcome: 'denied',
+    isError: true,
+    text: 'I could not do it.',
+    denials: [{ call: '1.1', tool: 'denyIt', summary: '{"what":"x"}', reason: 'by the test' }],
+  });
+  await denied.stop();
+});
+
+test('the time limit runs out while a tool runs → limit_reached, the tool is stopped, the transcript is whole', async () => {
+  const hanging: TestTool = (_call, { signal }) =>
+    new Promise((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+    });
+  const slow = await startTestWorker({ toolbox: testToolbox({ readHangs: hanging }) });
+  const model = scripted([{ calls: [{ name: 'readHangs', input: {} }] }, { text: 'never' }]);
+  const limits = { ...runInput().limits, maxTimeMs: 1_500 };
+
+  const handle = await slow.start(runInput({ model, limits }));
+  await expect(handle.result()).rejects.toMatchObject({ cause: { type: 'limit_reached' } });
+
+  const view = await slow.view(handle.workflowId);
+  expect(view.result).toMatchObject({ error: { class: 'max_time' } });
+  expect(view.turns[0]?.steps[0]).toMatchObject({ status: 'interrupted' });
+  expect(view.messages[view.messages.length - 1]?.content).toHaveLength(1);
+  await slow.stop();
+});
+
+test('no worker serves the host → the run waits visibly, and ends as unavailable when its patience is over', async () => {
+  const { client } = worker.temporal;
+  const limits = { ...runInput().limits, hostWaitMs: 3_000 };
+  const timeouts = { ...runInput().timeouts, scheduleToStartMs: 500, hostWaitMaxMs: 1_000 };
+  const input = { ...runInput({ limits, timeouts }), hostQueue: `nobody-${randomUUID()}` };
+  const workflowId = `away-${randomUUID()}`;
+  const options = { workflowId, taskQueue: worker.queue, args: [input] };
+
+  const handle = await client.workflow.start('agentWorkflow', options);
+  await waitFor('the run to say that it waits', async () => {
+    const { state } = await handle.query<RunStatus>('status');
+    return state === 'waiting-for-host';
+  });
+  await expect(handle.result()).rejects.toMatchObject({ cause: { type: 'unavailable' } });
+
+  expect((await worker.view(workflowId)).result).toMatchObject({ error: { class: 'host_unavailable' } });
+}, 30_000);
+
+test('a model call that fails for good → the outcome of its class, with the sentence of the failure', async () => {
+  const model = scripted([{ error: { status: 401, type: 'authentication_error', times: 1 } }, { text: 'never' }]);
+
+  const handle = await worker.start(runInput({ model }));
+  await expect(handle.result()).rejects.toMatchObject({ cause: { type: 'unauthenticated' } });
+
+  const { result } = await worker.view(handle.workflowId);
+  expect(result).toMatchObject({ outcome: 'unauthenticated', turns: 0, error: { class: 'unauthenticated' } });
+});
+
+test('an endpoint that is overloaded twice → tried again, and the run goes on', async () => {
+  const model = scripted([{ error: { status: 529, type: 'overloaded_error', times: 2 } }, { text: 'At last.' }]);
+
+  const handle = await worker.start(runInput({ model }));
+
+  await expect(handle.result()).resolves.toMatchObject({ outcome: 'done', text: 'At last.', turns: 1 });
 });

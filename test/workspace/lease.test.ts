@@ -107,6 +107,21 @@ test('takers and givers at random → never two holders at a time', async () => 
   expect(turns).toBeGreaterThan(1);
 });
 
+test('a taker who looked long ago, while the lease changed hands several times → does not get it', async () => {
+  const leases = createWorkspaceLeases(join(base, 'leases'));
+  await leases.acquire(workspace, run('a'), open);
+  const whileOthersMove = async (holder: Lease) => {
+    if (holder.workflowId !== 'a') return false;
+    // The generation after a's is used and cleared away before this answer comes.
+    await leases.acquire(workspace, run('c'), closed);
+    await leases.release(workspace, run('c'));
+    await leases.acquire(workspace, run('d'), open);
+    return true;
+  };
+  expect(await leases.acquire(workspace, run('b'), whileOthersMove)).toEqual({ ok: false, holder: run('d') });
+  expect(await leases.holder(workspace)).toEqual(run('d'));
+});
+
 test('left-overs of a crash and a file that does not read → free, and cleared away', async () => {
   const directory = join(base, 'leases');
   const leases = createWorkspaceLeases(directory);

@@ -136,9 +136,13 @@ describe('what must work', () => {
     expect(head).toContain("cannot remove '.git'");
   });
 
-  test('a forged .git file that names a directory outside → that is not mounted', async () => {
-    bench.sh('rm -rf .git; mkdir -p ../outside/g; echo "gitdir: $PWD/../outside/g" > .git');
-    expect((await bash('ls ../outside')).status).toBe('failed');
+  test('a forged .git file that names a repository outside → that is not mounted', async () => {
+    bench.sh(`rm -rf .git; mkdir ../outside/g; cd ../outside/g; echo . > commondir; echo /elsewhere/.git > gitdir
+      echo secret > s; cd -; echo "gitdir: $PWD/../outside/g" > .git`);
+    const result = await bash('cat ../outside/g/s; echo x > ../outside/g/x');
+    expect(result.status).toBe('failed');
+    expect(result.message).not.toMatch(/^secret/mu);
+    expect(readdirSync(join(bench.outside, 'g')).sort()).toEqual(['commondir', 'gitdir', 's']);
   });
 
   test('loopback inside, node, python, a compiler → work', async () => {

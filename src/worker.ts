@@ -15,7 +15,7 @@ import { EXIT_USAGE } from './contract/outcome';
 import { createModels } from './model/models';
 import { costUsd } from './model/prices';
 import { systemPrompt } from './prompts/system-prompt';
-import { openHost } from './server/host';
+import { openHost, readHost } from './server/host';
 import { tryLock } from './server/lock';
 import { identify } from './server/process-identity';
 import { ServerError } from './server/server-error';
@@ -36,7 +36,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const MAX_CONCURRENT_MODEL_CALLS = 20;
 
 /** The parts of a host, put together. The one place where ports meet their adapters. */
-export function composeHost(config: Config, temporal: TemporalClient, sandbox: HostSandbox, log: Log): Host {
+function composeHost({ config, temporal, sandbox, hostId, log }: HostParts): Host {
   const worldOf = createWorlds({
     stateDirectory: config.home,
     sandbox,
@@ -63,6 +63,7 @@ export function composeHost(config: Config, temporal: TemporalClient, sandbox: H
       worldOf,
       stateDirectory: config.home,
       isRunClosed: (workflowId) => isRunClosed(temporal.client, workflowId),
+      isJournalOurs: () => readHost(config.home)?.hostId === hostId,
       log: ({ step, ...fields }) => {
         log(`tool ${step}`, fields);
       },
@@ -78,14 +79,22 @@ export function composeHost(config: Config, temporal: TemporalClient, sandbox: H
   };
 }
 
-export interface HostSandbox extends SandboxState {
+interface HostParts {
+  readonly config: Config;
+  readonly temporal: TemporalClient;
+  readonly sandbox: HostSandbox;
+  readonly hostId: string;
+  readonly log: Log;
+}
+
+interface HostSandbox extends SandboxState {
   readonly bwrapPath?: string;
 }
 
-export type Log = (text: string, fields: Readonly<Record<string, unknown>>) => void;
+type Log = (text: string, fields: Readonly<Record<string, unknown>>) => void;
 
 /** Tries the sandbox of this host, as the configuration wants it. */
-export async function findSandbox(config: Config): Promise<HostSandbox> {
+async function findSandbox(config: Config): Promise<HostSandbox> {
   if (config.worker.sandbox === 'off') return { mode: 'off', detail: 'switched off by the operator of the worker' };
   const bwrapPath = config.worker.bwrapPath ?? (await findBwrap(config.env));
   if (bwrapPath === undefined) return { mode: 'broken', detail: 'bwrap is not installed' };
@@ -112,7 +121,7 @@ async function main(): Promise<void> {
     connectClient(target, CONNECT_TIMEOUT_MS),
     NativeConnection.connect(connectionOptions(target)),
   ]);
-  const host = composeHost(config, temporal, sandbox, log);
+  const host = composeHost({ config, temporal, sandbox, hostId, log });
   const identity = `surehand@${hostId}#${randomUUID().slice(0, 8)}`;
   const workers = await createWorkers(config, { connection, namespace: target.namespace, identity, hostId, host });
   const { client } = temporal;

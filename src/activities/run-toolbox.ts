@@ -17,8 +17,19 @@ export interface ToolboxOptions {
   readonly worldOf: (directory: string) => RunWorld;
   readonly stateDirectory: string;
   readonly isRunClosed: (workflowId: string) => Promise<boolean>;
+  /** Whether the state directory is still the one that this worker began with: only then a missing entry proves anything. */
+  readonly isJournalOurs: () => boolean;
   readonly log: (entry: ToolLogEntry & RunRef) => void;
 }
+
+const JOURNAL_GONE: Executed = {
+  status: 'failed',
+  message: [
+    "The worker's state directory was removed or replaced while it ran, so it cannot be told whether this call has begun.",
+    'It was not started now. A person has to start the worker again; look before you repeat the call.',
+  ].join(' '),
+  durationMs: 0,
+};
 
 /** Key of a call in journal and command files. Not the run id: a reset or a next run of the chain must meet the same entry. */
 export function callKey(workflowId: string, callId: string): string {
@@ -43,6 +54,7 @@ export function createToolboxes(options: ToolboxOptions): (run: RunContext & Run
         if (!plan.known || waitsForPerson || (plan.effect === 'read' && !runsCommands)) {
           return executor.execute(call, execution);
         }
+        if (!options.isJournalOurs()) return Promise.resolve(JOURNAL_GONE);
         const intent: CallIntent = { tool: plan.name, kind: kindOf(options.registry, plan), digest: plan.digest };
         const isRunClosed = (): Promise<boolean> => options.isRunClosed(run.workflowId);
         return executeOnce({ owners, journal, executor, isRunClosed }, callKey(run.workflowId, call.callId), {

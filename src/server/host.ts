@@ -38,7 +38,7 @@ export function openHost(home: string, machineId: string = readMachineId()): Hos
   return warning === undefined ? { hostId: record.hostId } : { hostId: record.hostId, warning };
 }
 
-function readHost(home: string): HostRecord | undefined {
+export function readHost(home: string): HostRecord | undefined {
   return readJsonFile(stateFiles(home).host, hostSchema);
 }
 

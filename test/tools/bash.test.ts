@@ -3,6 +3,9 @@ import { join } from 'node:path';
 import { createToolBench } from './tool-bench';
 import type { ToolBench } from './tool-bench';
 
+/** Seconds to sleep that no other test run on this machine uses: its processes are told by this number. */
+const LONG = `${900_000 + (process.pid % 99_999)}.${process.pid}`;
+
 /** Living processes whose arguments contain the text. */
 function alive(text: string): readonly string[] {
   return readdirSync('/proc')
@@ -38,31 +41,31 @@ describe.each(['strict', 'off'] as const)('bash, sandbox %s', (sandbox) => {
   });
 
   test.each([
-    ['a background job', 'sleep 654321 & echo hi'],
-    ['a subshell job', '(sleep 654321 &); echo hi'],
-    ['a job that holds a pipe', 'sleep 654321 2>&1 | cat & echo hi'],
-    ['nohup', 'nohup sleep 654321 >/dev/null 2>&1 & echo hi'],
-    ['a session of its own', 'setsid sleep 654321 & echo hi'],
-    ['a daemon', '(setsid sh -c "sleep 654321 & exit" &); echo hi'],
+    ['a background job', `sleep ${LONG} & echo hi`],
+    ['a subshell job', `(sleep ${LONG} &); echo hi`],
+    ['a job that holds a pipe', `sleep ${LONG} 2>&1 | cat & echo hi`],
+    ['nohup', `nohup sleep ${LONG} >/dev/null 2>&1 & echo hi`],
+    ['a session of its own', `setsid sleep ${LONG} & echo hi`],
+    ['a daemon', `(setsid sh -c "sleep ${LONG} & exit" &); echo hi`],
   ])('%s → the call ends with the shell, and nothing is left', async (_, command) => {
     const startedAt = Date.now();
     expect((await bash(command)).message).toBe('hi\n[exit code 0]');
     expect(Date.now() - startedAt).toBeLessThan(2000);
-    expect(alive('654321')).toEqual([]);
+    expect(alive(LONG)).toEqual([]);
   });
 
   test.each([
-    ['loops and a sleep', 'for i in 1 2 3; do (while :; do :; done)& done; sleep 765432'],
-    ['nested shells', `sh -c 'sh -c "sleep 765432; :"; :'`],
-    ['TERM ignored', `bash -c 'trap "" TERM; (sleep 765432); sleep 765432'`],
-    ['stopped', 'sleep 765432 & kill -STOP $$'],
+    ['loops and a sleep', `for i in 1 2 3; do (while :; do :; done)& done; sleep ${LONG}`],
+    ['nested shells', `sh -c 'sh -c "sleep ${LONG}; :"; :'`],
+    ['TERM ignored', `bash -c 'trap "" TERM; (sleep ${LONG}); sleep ${LONG}'`],
+    ['stopped', `sleep ${LONG} & kill -STOP $$`],
   ])('timeout with %s → an error by deadline and grace, and nothing is left', async (_, command) => {
     const startedAt = Date.now();
     const result = await bash(command, { timeout_s: 0.5 });
     expect(result.status).toBe('failed');
     expect(result.message).toContain('timed out after 0.5 s and was killed');
     expect(Date.now() - startedAt).toBeLessThan(3500);
-    expect(alive('765432')).toEqual([]);
+    expect(alive(LONG)).toEqual([]);
   });
 
   test('timeout → what would have come later never comes', async () => {
@@ -73,12 +76,12 @@ describe.each(['strict', 'off'] as const)('bash, sandbox %s', (sandbox) => {
 
   test('a cancel → stops the command and says so', async () => {
     const abort = new AbortController();
-    const running = bench.call('bash', { command: 'echo begun; sleep 876543' }, { signal: abort.signal });
-    while (alive('sleep 876543').length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    const running = bench.call('bash', { command: `echo begun; sleep ${LONG}` }, { signal: abort.signal });
+    while (alive(`sleep ${LONG}`).length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     abort.abort('cancelled');
     await expect(running).resolves.toMatchObject({ status: 'failed' });
     expect((await running).message).toContain('cancelled and killed');
-    expect(alive('876543')).toEqual([]);
+    expect(alive(LONG)).toEqual([]);
   });
 
   test('endless output → cut head and tail, named, bounded on disk', async () => {

@@ -7,6 +7,8 @@ import type { ProcessMark } from './process-table';
 /** What the runner notes before the supervisor starts. */
 export interface StartNote {
   readonly callId: string;
+  /** Random, in the environment of all its processes: the same key in another state directory is another command. */
+  readonly marker: string;
   readonly mode: 'strict' | 'off';
   readonly startedAtMs: number;
   readonly timeoutMs: number;
@@ -24,15 +26,14 @@ export interface SandboxStatus {
 /** Where one call's files are. */
 export interface CallFiles {
   readonly directory: string;
-  readonly marker: string;
   readonly output: string;
 }
 
 /** Files of a call under a state directory, by a digest of its key. */
 export function callFiles(stateDirectory: string, callId: string): CallFiles {
-  const marker = createHash('sha256').update(callId).digest('hex').slice(0, 40);
-  const directory = join(stateDirectory, 'calls', marker);
-  return { directory, marker, output: join(directory, 'output') };
+  const name = createHash('sha256').update(callId).digest('hex').slice(0, 40);
+  const directory = join(stateDirectory, 'calls', name);
+  return { directory, output: join(directory, 'output') };
 }
 
 export async function readStartNote(files: CallFiles): Promise<StartNote | undefined> {

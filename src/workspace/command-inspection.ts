@@ -30,7 +30,7 @@ export async function inspectCommand(files: CallFiles, maxOutputBytes: number): 
   const ended = await finishedState(files, note, maxOutputBytes);
   if (ended !== undefined) {
     // Without a namespace, what detached itself from the process group outlives the command.
-    if (note.mode === 'off') await killLeftovers(files);
+    if (note.mode === 'off') await killLeftovers(note);
     return ended;
   }
   if (await supervisorLives(files, note)) {
@@ -57,13 +57,13 @@ export async function stopCommand(files: CallFiles, reason: StopReason): Promise
     if (waitedMs > SUPERVISOR_GRACE_MS) await endSupervisor(files);
     await sleep(5);
   }
-  await killLeftovers(files);
+  await killLeftovers(note);
 }
 
 /** Kills what carries the call's mark, and waits until it is gone. */
-async function killLeftovers(files: CallFiles): Promise<void> {
+async function killLeftovers(note: StartNote): Promise<void> {
   for (;;) {
-    const left = findMarked(CALL_MARKER, files.marker);
+    const left = findMarked(CALL_MARKER, note.marker);
     if (left.length === 0) return;
     left.forEach(killExactly);
     await sleep(5);
@@ -109,7 +109,7 @@ function sandboxEnd(
 
 /** The supervisor is dead and left no end: what its files still prove. */
 async function recoveredState(files: CallFiles, note: StartNote): Promise<CommandState> {
-  await killLeftovers(files);
+  await killLeftovers(note);
   const outputBytes = await outputSize(files);
   const base = { running: false, durationMs: 0, outputBytes } as const;
   const supervisor = await readSupervisor(files);

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { closeSync, openSync } from 'node:fs';
 import { mkdir, open, rm } from 'node:fs/promises';
 import { join, sep } from 'node:path';
@@ -64,7 +65,7 @@ export function createCommandRunner(options: CommandRunnerOptions): InspectableR
       const cwd = await commandDirectory(files, spec);
       const call = locate(spec.callId);
       const launch = await prepareLaunch(options, { call, spec, workspace: files.directory, cwd });
-      await claimStart(call, { spec, mode: launch.mode });
+      await claimStart(call, { spec, launch });
       await launchSupervisor(call, launch, { timeoutMs: spec.timeoutMs, maxOutputBytes });
       return { callId: spec.callId, outputFile: call.output };
     },
@@ -98,6 +99,7 @@ async function commandDirectory(
 }
 
 interface Launch {
+  readonly marker: string;
   readonly mode: 'strict' | 'off';
   readonly argv: readonly string[];
   readonly cwd: string;
@@ -112,8 +114,9 @@ async function prepareLaunch(
     throw new WorkspaceError(`Commands are refused: the sandbox does not hold (${sandbox.detail}).`);
   }
   const toolchain = findToolchain(options.nodePath);
+  const marker = randomUUID();
   const environment = commandEnvironment({
-    marker: call.call.marker,
+    marker,
     binDirectories: toolchain.binDirectories,
     extra: options.environment ?? {},
   });
@@ -121,7 +124,7 @@ async function prepareLaunch(
   if (sandbox.mode === 'off') {
     const home = join(call.call.directory, 'home');
     const variables = Object.entries({ ...environment, HOME: home }).map(([name, value]) => `${name}=${value}`);
-    return { mode: 'off', argv: ['env', '-i', ...variables, ...shell], cwd: call.cwd };
+    return { marker, mode: 'off', argv: ['env', '-i', ...variables, ...shell], cwd: call.cwd };
   }
   const argv = sandboxArgv(
     {
@@ -136,18 +139,20 @@ async function prepareLaunch(
     },
     shell,
   );
-  return { mode: 'strict', argv, cwd: '/' };
+  return { marker, mode: 'strict', argv, cwd: '/' };
 }
 
 /** Creating the note exclusively is the claim: the same key never starts twice, not even from two processes. */
 async function claimStart(
   call: CallFiles,
-  start: { readonly spec: CommandSpec; readonly mode: 'strict' | 'off' },
+  start: { readonly spec: CommandSpec; readonly launch: Launch },
 ): Promise<void> {
-  await mkdir(join(call.directory, ...(start.mode === 'off' ? ['home'] : [])), { recursive: true, mode: 0o700 });
+  const { marker, mode } = start.launch;
+  await mkdir(join(call.directory, ...(mode === 'off' ? ['home'] : [])), { recursive: true, mode: 0o700 });
   const note: StartNote = {
     callId: start.spec.callId,
-    mode: start.mode,
+    marker,
+    mode,
     startedAtMs: Date.now(),
     timeoutMs: start.spec.timeoutMs,
     bootId: currentBootId(),
@@ -181,7 +186,7 @@ async function launchSupervisor(
       // `detached` makes the session of its own; every descriptor is named, so no lock of ours is inherited.
       {
         cwd: launch.cwd,
-        env: { PATH: HOST_PATH, [CALL_MARKER]: call.marker },
+        env: { PATH: HOST_PATH, [CALL_MARKER]: launch.marker },
         detached: true,
         stdio: ['ignore', log, log],
       },

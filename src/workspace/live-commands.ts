@@ -16,10 +16,10 @@ export async function liveCommands(stateDirectory: string): Promise<LiveCommand[
   const live: LiveCommand[] = [];
   for (const name of await callDirectories(stateDirectory)) {
     const directory = join(stateDirectory, 'calls', name);
-    const files = { directory, marker: name, output: join(directory, 'output') };
+    const files = { directory, output: join(directory, 'output') };
     if ((await readEnd(files)) !== undefined) continue;
     const note = await readStartNote(files);
-    if (note === undefined || callFiles(stateDirectory, note.callId).marker !== name) continue;
+    if (note === undefined || callFiles(stateDirectory, note.callId).directory !== directory) continue;
     const { running } = await inspectCommand(files, Number.MAX_SAFE_INTEGER);
     if (running) live.push({ callId: note.callId, stop: () => stopCommand(files, 'cancelled') });
   }

@@ -14,6 +14,8 @@
  * - `reason`: why it ended, created exclusively, so the first reason wins.
  * - `end`: the exit status as the shell saw it, renamed into place when everything above is complete.
  *
+ * bwrap's end kills the namespace, which takes a moment: `end` waits until its init is dead, and so all within it.
+ *
  * `kill 0` at the end takes the sleeping timer with it: the shell leads its process group.
  */
 export const SUPERVISOR_SCRIPT = `
@@ -46,6 +48,15 @@ end_tree() {
     kill -KILL "-$child"
   fi
 }
+await_init() {
+  tries=0
+  init_of
+  while [ -n "$init" ] && [ "$tries" -lt 200 ] && IFS= read -r stat <"/proc/$init/stat"; do
+    case \${stat##*) } in Z* | X*) break ;; esac
+    sleep 0.005
+    tries=$((tries + 1))
+  done
+} 2>/dev/null
 finish() {
   echo "$1" >"$dir/end.new" && mv "$dir/end.new" "$dir/end"
   rm -f "$dir/pipe"
@@ -77,5 +88,6 @@ if [ "$mode" != strict ]; then
   (sleep 0.25; kill -TERM "$reader") &
 fi
 wait "$reader"
+if [ "$mode" = strict ]; then await_init; fi
 finish "$code"
 `;

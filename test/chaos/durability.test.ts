@@ -155,6 +155,20 @@ test('reset to before the tool while the worker is down → the new run attaches
   expect(await linesOf(slow.ledger)).toEqual(['start', 'end']);
 }, 120_000);
 
+test('a message that the server accepted just before it was killed → taken in once', async () => {
+  const slow = await startSlow('message', 6);
+  const { client } = await connect();
+  const envelope = { id: 'm-1', at: Date.now(), kind: 'message', body: { text: 'One more thing.' }, by: 'tester' };
+
+  await client.workflow.getHandle(slow.id).signal('inbox', envelope);
+  process.kill(pid('serverPid'), 'SIGKILL');
+
+  expect((await slow.running.finished).code).toBe(0);
+  const { stdout } = await bench.run(['show', slow.id, '--json']);
+  expect(stdout.split('One more thing.')).toHaveLength(2);
+  expect(await linesOf(slow.ledger)).toEqual(['start', 'end']);
+}, 120_000);
+
 test('a second worker on the same state directory → refuses with exit 2 and names the holder', async () => {
   await bench.run(['list']);
   const { address = '' } = bench.daemon();

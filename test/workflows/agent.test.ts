@@ -125,3 +125,23 @@ test('an endpoint that is overloaded twice → tried again, and the run goes on'
 
   await expect(handle.result()).resolves.toMatchObject({ outcome: 'done', text: 'At last.', turns: 1 });
 });
+
+test('an endpoint that reuses a call id, or gives odd ones → each call runs with its own input, ids are unique', async () => {
+  const read = (text: string, id: string) => ({ id, name: 'read', input: { text } });
+  const model = scripted([
+    { calls: [read('a', 't1'), read('b', 't1'), read('c', 'a b/ç')] },
+    { calls: [read('d', 't1'), read('e', 'x'.repeat(200))] },
+    { text: 'Done.', expect: { lastResults: ['d', 'e'] } },
+  ]);
+
+  const handle = await worker.start(runInput({ model }));
+  await handle.result();
+
+  const { turns, messages } = await worker.view(handle.workflowId);
+  expect(turns.flatMap(({ steps }) => steps.map(({ result }) => result))).toEqual(['a', 'b', 'c', 'd', 'e']);
+  const ids = messages.flatMap(({ content }) =>
+    content.flatMap((block) => (block.type === 'tool_use' ? [block.id] : [])),
+  );
+  expect(new Set(ids).size).toBe(5);
+  expect(ids.filter((id) => !/^[A-Za-z0-9_-]{1,64}$/.test(id as string))).toEqual([]);
+});

@@ -41,7 +41,8 @@ async function settle(runner: InspectableRunner, command: StartedCommand): Promi
 }
 
 const directoryOf = (callId: string): string => callFiles(state, callId).directory;
-const markOf = (callId: string): string => callFiles(state, callId).marker;
+const markOf = (callId: string): string =>
+  (JSON.parse(readFileSync(join(directoryOf(callId), 'start.json'), 'utf8')) as { marker: string }).marker;
 
 function supervisorPid(callId: string): number {
   return Number(readFileSync(join(directoryOf(callId), 'supervisor'), 'utf8').split(' ')[0]);
@@ -122,6 +123,24 @@ describe.each(['strict', 'off'] as const)('a command under its supervisor, sandb
     await stopping;
     expect(anyAlive(`sleep${String.fromCharCode(0)}600`)).toBe(false);
     expect(await settle(runner, command)).toMatchObject({ end: 'cancelled' });
+  });
+
+  test('the same key in another state directory → another command, which a stop or an end here does not touch', async () => {
+    const here = makeRunner(mode);
+    const command = await here.start({
+      callId: 'wf/i-1',
+      command: 'until test -e go; do sleep 0.02; done',
+      timeoutMs: 60_000,
+    });
+    const mine = state;
+    state = join(base, 'other-state');
+    const there = makeRunner(mode);
+    const other = await there.start({ callId: 'wf/i-1', command: 'sleep 600', timeoutMs: 60_000 });
+    await there.stop(other, 'cancelled');
+    state = mine;
+    expect(await here.poll(command)).toMatchObject({ running: true });
+    writeFileSync(join(workspace, 'go'), '');
+    expect(await settle(here, command)).toMatchObject({ end: 'exited', exitCode: 0 });
   });
 
   test('stop after the end → the outcome stays', async () => {

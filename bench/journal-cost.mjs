@@ -4,7 +4,7 @@
  *   npm run bench:journal -- [--runs N]
  */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
@@ -91,7 +91,9 @@ function bareSpawn(bwrapPath) {
     limits: DEFAULT_LIMITS,
   };
   const [program, ...args] = sandboxArgv(spec, ['/bin/bash', '-c', 'true']);
-  const { status, stderr } = spawnSync(program, args, { stdio: ['ignore', 'ignore', 'pipe', 'ignore'] });
+  const statusFile = openSync(path.join(root, 'status'), 'w');
+  const { status, stderr } = spawnSync(program, args, { stdio: ['ignore', 'ignore', 'pipe', statusFile], timeout: 5_000 });
+  closeSync(statusFile);
   if (status !== 0) throw new Error(`the bare spawn failed: ${String(stderr)}`);
 }
 

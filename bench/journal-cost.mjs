@@ -92,7 +92,10 @@ function bareSpawn(bwrapPath) {
   };
   const [program, ...args] = sandboxArgv(spec, ['/bin/bash', '-c', 'true']);
   const statusFile = openSync(path.join(root, 'status'), 'w');
-  const { status, stderr } = spawnSync(program, args, { stdio: ['ignore', 'ignore', 'pipe', statusFile], timeout: 5_000 });
+  const { status, stderr } = spawnSync(program, args, {
+    stdio: ['ignore', 'ignore', 'pipe', statusFile],
+    timeout: 5_000,
+  });
   closeSync(statusFile);
   if (status !== 0) throw new Error(`the bare spawn failed: ${String(stderr)}`);
 }

@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { Message } from '../../src/contract/message';
 import type { ResultDocument } from '../../src/contract/result-document';
 import { createCliBench, type CliBench } from '../cli/support/cli-bench';
+import { isAlive } from '../support/processes';
 import { waitFor } from '../support/wait-for';
 
 const TURNS = 20;
@@ -44,6 +45,17 @@ async function runToEnd(id: string, whileRunning: (workspace: string) => Promise
   return { finished, view: JSON.parse(shown.stdout) as Shown, ledger };
 }
 
+/** The daemon's record may still name the worker that was just killed. */
+function liveWorker(): number | undefined {
+  const { state, workerPid } = bench.daemon();
+  return state === 'ready' && workerPid !== undefined && isAlive(workerPid) ? workerPid : undefined;
+}
+
+async function linesOf(workspace: string): Promise<number> {
+  const text = await readFile(path.join(workspace, 'ledger'), 'utf8').catch(() => '');
+  return text.split('\n').length;
+}
+
 /** Roles, texts, inputs and results, without the ids that differ from run to run. */
 function essence(messages: readonly Message[]): string[] {
   return messages.flatMap(({ role, content }) =>
@@ -63,20 +75,11 @@ test('the worker is killed at ten random moments of a 20-turn run → the same t
   const quiet = await runToEnd('quiet', () => Promise.resolve());
   const killed = await runToEnd('killed', async (workspace) => {
     for (let kill = 0; kill < KILLS; kill += 1) {
-      await waitFor(
-        'a worker that is ready',
-        () => bench.daemon().state === 'ready' && bench.daemon().workerPid !== undefined,
-        { timeoutMs: 30_000 },
-      );
-      const lines = await readFile(path.join(workspace, 'ledger'), 'utf8').catch(() => '');
-      await waitFor(
-        'the run to go on',
-        async () => (await readFile(path.join(workspace, 'ledger'), 'utf8').catch(() => '')) !== lines,
-        { timeoutMs: 40_000 },
-      );
+      const worker = await waitFor('a worker that lives', liveWorker, { timeoutMs: 40_000 });
+      const lines = await linesOf(workspace);
+      await waitFor('the run to go on', async () => (await linesOf(workspace)) > lines, { timeoutMs: 40_000 });
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 400));
-      const pid = bench.daemon().workerPid;
-      if (pid !== undefined) process.kill(pid, 'SIGKILL');
+      process.kill(worker, 'SIGKILL');
     }
   });
 

@@ -143,5 +143,5 @@ test('an endpoint that reuses a call id, or gives odd ones → each call runs wi
     content.flatMap((block) => (block.type === 'tool_use' ? [block.id] : [])),
   );
   expect(new Set(ids).size).toBe(5);
-  expect(ids.filter((id) => !/^[A-Za-z0-9_-]{1,64}$/.test(id as string))).toEqual([]);
+  expect(ids.filter((id) => !/^[A-Za-z0-9_-]{1,64}$/.test(id))).toEqual([]);
 });

@@ -45,10 +45,11 @@ async function runToEnd(id: string, whileRunning: (workspace: string) => Promise
   return { finished, view: JSON.parse(shown.stdout) as Shown, ledger };
 }
 
-/** The daemon's record may still name the worker that was just killed. */
-function liveWorker(): number | undefined {
+/** The daemon's record may name the worker that was just killed for a while yet. */
+function liveWorker(killed: number | undefined): number | undefined {
   const { state, workerPid } = bench.daemon();
-  return state === 'ready' && workerPid !== undefined && isAlive(workerPid) ? workerPid : undefined;
+  const isNew = workerPid !== undefined && workerPid !== killed && isAlive(workerPid);
+  return state === 'ready' && isNew ? workerPid : undefined;
 }
 
 async function linesOf(workspace: string): Promise<number> {
@@ -74,12 +75,14 @@ function contentOf(line: string): string {
 test('the worker is killed at ten random moments of a 20-turn run → the same transcript as without, nothing twice', async () => {
   const quiet = await runToEnd('quiet', () => Promise.resolve());
   const killed = await runToEnd('killed', async (workspace) => {
+    let killed: number | undefined;
     for (let kill = 0; kill < KILLS; kill += 1) {
-      const worker = await waitFor('a worker that lives', liveWorker, { timeoutMs: 40_000 });
+      const worker = await waitFor('a new worker', () => liveWorker(killed), { timeoutMs: 60_000 });
       const lines = await linesOf(workspace);
       await waitFor('the run to go on', async () => (await linesOf(workspace)) > lines, { timeoutMs: 40_000 });
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 400));
       process.kill(worker, 'SIGKILL');
+      killed = worker;
     }
   });
 

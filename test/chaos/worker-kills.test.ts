@@ -28,7 +28,7 @@ const turns = [
     text: `Step ${String(index + 1)}.`,
     calls: [
       { name: 'read_file', input: { path: 'notes.txt' } },
-      { name: 'bash', input: { command: `echo step-${String(index + 1)} >> ledger; sleep 0.2; echo said` } },
+      { name: 'bash', input: { command: `echo step-${String(index + 1)} >> ledger; sleep 0.6; echo said` } },
     ],
   })),
   { text: 'The end.' },

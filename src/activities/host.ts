@@ -1,4 +1,4 @@
-import type { PlannedCall, ToolStatus, ToolDetails, WorkspaceFacts } from '../contract/activity';
+import type { CallPlan, ToolStatus, ToolDetails, WorkspaceFacts } from '../contract/activity';
 import type { ModelChoice, RunInput } from '../contract/run-input';
 import type { AbortMeaning } from './delivery';
 import type { Model, ToolDefinition } from '../model/port';
@@ -28,11 +28,9 @@ export interface PromptInput {
 /** The tools of one run: bound to its workspace, its permission mode and the sandbox of this host. */
 export interface Toolbox {
   definitions(): readonly ToolDefinition[];
-  plan(call: { readonly name: string; readonly input: unknown }): Plan;
+  plan(call: { readonly name: string; readonly input: unknown }): CallPlan;
   execute(call: ToolCall, options: ExecuteOptions): Promise<Executed>;
 }
-
-export type Plan = Omit<PlannedCall, 'callId' | 'n' | 'blockId'>;
 
 export interface ToolCall {
   readonly call: string;

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { digestText } from '../permissions/digest-text';
 import { verdict } from '../permissions/verdict';
-import { createExecutor, type CallPlan, type Executor, type ToolLogEntry } from '../tools/executor';
+import type { CallPlan } from '../contract/activity';
+import { createExecutor, type Executor, type ToolLogEntry } from '../tools/executor';
 import type { ToolRegistry } from '../tools/registry';
 import type { RunContext, RunRef } from '../transcript/window-cache';
 import { createCallJournal, type CallIntent, type CallJournal } from '../workspace/call-journal';

@@ -90,6 +90,9 @@ export interface PlannedCall {
   readonly digest: string;
 }
 
+/** What a host can say of a call before the message that holds it has an id. */
+export type CallPlan = Omit<PlannedCall, 'callId' | 'n' | 'blockId'>;
+
 export interface CallModelResult {
   readonly message: AssistantMessage;
   readonly stopReason: string;

@@ -1,4 +1,4 @@
-import type { Effect, ToolDetails, ToolStatus, Verdict } from '../contract/activity';
+import type { CallPlan, Effect, ToolDetails, ToolStatus, Verdict } from '../contract/activity';
 import { coerceInput } from './coerce';
 import type { Coerced } from './coerce';
 import { cutMiddle } from './cut-text';
@@ -47,18 +47,6 @@ export interface ToolLogEntry {
   readonly step: 'start' | 'unknown' | 'denied' | 'need_confirm' | 'invalid' | 'retry' | 'success' | 'failed' | 'bug';
   readonly detail?: string;
   readonly durationMs?: number;
-}
-
-export interface CallPlan {
-  readonly name: string;
-  readonly known: boolean;
-  readonly effect: Effect;
-  /** Present only if coercion changed the model's input. */
-  readonly input?: unknown;
-  readonly summary: string;
-  readonly verdict: Verdict;
-  readonly reason: string;
-  readonly digest: string;
 }
 
 export interface ToolCallRequest {

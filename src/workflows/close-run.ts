@@ -1,10 +1,15 @@
-import { ApplicationFailure, CancellationScope, CancelledFailure, upsertMemo } from '@temporalio/workflow';
+import {
+  ApplicationFailure,
+  CancellationScope,
+  CancelledFailure,
+  upsertMemo,
+  workflowInfo,
+} from '@temporalio/workflow';
 import { MEMO } from '../contract/names';
 import type { ResultDocument, RunError } from '../contract/result-document';
 import { fitDocument, resultDocument, tailOf } from '../conversation/ending';
 import { fit } from '../conversation/fit';
 import { settleOpenCalls } from '../conversation/record';
-import { workflowInfo } from '@temporalio/workflow';
 import { hostActivities } from './host-calls';
 import type { Run } from './run';
 

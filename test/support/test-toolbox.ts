@@ -1,4 +1,5 @@
-import type { Executed, ExecuteOptions, Plan, ToolCall, Toolbox } from '../../src/activities/host';
+import type { CallPlan } from '../../src/contract/activity';
+import type { Executed, ExecuteOptions, ToolCall, Toolbox } from '../../src/activities/host';
 
 export type TestTool = (call: ToolCall, options: ExecuteOptions) => Promise<Executed> | Executed;
 
@@ -30,7 +31,7 @@ function echo({ input }: ToolCall): Executed {
   return success(text ?? 'ok');
 }
 
-function planOf(name: string, input: unknown, known: boolean): Plan {
+function planOf(name: string, input: unknown, known: boolean): CallPlan {
   const verdict = name.startsWith('deny') ? 'deny' : name.startsWith('ask') ? 'ask' : 'allow';
   return {
     name,

@@ -66,14 +66,15 @@ async function start(
   input: RunInput,
   { again, command }: StartOptions,
 ): Promise<StartedRun> {
+  const summary = cutLine(visibleLine(input.task, MAX_SUMMARY), MAX_SUMMARY);
   const handle = await session.client.workflow.start(WORKFLOW_TYPE, {
     workflowId,
     taskQueue: session.workflowQueue,
     args: [input],
     workflowIdConflictPolicy: 'FAIL',
     workflowIdReusePolicy: again === true ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE',
-    memo: { [MEMO.inputDigest]: runDigest(input) },
-    staticSummary: cutLine(visibleLine(input.task, MAX_SUMMARY), MAX_SUMMARY),
+    memo: { [MEMO.inputDigest]: runDigest(input), [MEMO.task]: summary },
+    staticSummary: summary,
     staticDetails: cutLine(describeRun(workflowId, input, command), MAX_DETAILS),
     typedSearchAttributes: searchAttributePairs(
       {

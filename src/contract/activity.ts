@@ -150,6 +150,8 @@ export interface ToolDetails {
 export interface FinishInput {
   readonly seq: number;
   readonly firstRunId: string;
+  /** The run is not over: a chat gives up the lease while it waits, and takes it again before its next change. */
+  readonly pause?: true;
 }
 
 /** Heartbeat details of a running step (at most 4 KB): what a follower shows while it runs. */

@@ -22,6 +22,8 @@ export type SearchAttributeName = keyof typeof SEARCH_ATTRIBUTES;
 export const MEMO = {
   /** Digest of the run's input: tells "the same task" from "another task under this id". */
   inputDigest: 'surehandInput',
+  /** First line of the task: unlike the static summary it stays when the run continues as new. */
+  task: 'surehandTask',
   result: 'surehandResult',
   tail: 'surehandTail',
   unread: 'surehandUnread',

@@ -46,6 +46,8 @@ export interface RunLimits {
   readonly maxOutputTokens: number;
   /** How long the run waits for a host that is away. */
   readonly hostWaitMs: number;
+  /** Model calls after which the conversation goes on in a new run of its chain. Default: when the server suggests it. */
+  readonly turnsPerRun?: number;
 }
 
 export type PermissionMode = 'auto' | 'ask' | 'read-only';

@@ -4,11 +4,11 @@ import type { Message, ToolResultBlock, Usage, UserBlock } from '../contract/mes
 import type { Denial } from '../contract/result-document';
 import type { RunInput } from '../contract/run-input';
 
-const CONVERSATION_VERSION = 1;
+export const CONVERSATION_VERSION = 2;
 
 /**
  * The conversation as one value: what the workflow decides on, and all that continue-as-new carries. Each change to its
- * shape gets a new `v` and a migration.
+ * shape gets a new `v` and a migration in `migrate.ts`.
  */
 export interface Conversation {
   readonly v: typeof CONVERSATION_VERSION;
@@ -19,6 +19,10 @@ export interface Conversation {
   readonly deadlineAt: number | null;
   /** Entry 0: set once by `prepareWorkspace`. */
   readonly facts: WorkspaceFacts | null;
+  /** The run has the workspace's lease, as far as the workflow knows. A chat that waits gives it up. */
+  readonly holdsWorkspace: boolean;
+  /** A person ended the chat: it closes instead of waiting for the next message. */
+  readonly stopped: boolean;
   /** Model calls recorded so far. */
   readonly turn: number;
   /** Id of the last assistant message. */
@@ -79,6 +83,8 @@ export function openConversation({ input, runId, now }: Opening): Conversation {
     startedAt: now,
     deadlineAt: input.limits.maxTimeMs === undefined ? null : now + input.limits.maxTimeMs,
     facts: null,
+    holdsWorkspace: false,
+    stopped: false,
     turn: 0,
     after: null,
     window: [],

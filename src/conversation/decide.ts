@@ -43,7 +43,7 @@ export function decideNext(conversation: Conversation, input: RunInput, now: num
     case 'stop_sequence':
       if (conversation.calls.length > 0) return afterCalls(conversation, input, now);
       if (trouble !== undefined) return nudge(conversation, trouble);
-      return input.kind === 'chat' ? { do: 'waitForMessage' } : finished(conversation);
+      return atRest(conversation, input);
     case 'max_tokens':
     case 'model_context_window_exceeded':
       return nudge(conversation, 'cut');
@@ -73,6 +73,11 @@ function nudge(conversation: Conversation, kind: Trouble): Next {
     return fail('no_progress', `the model's answer was ${kind} ${String(MAX_NUDGES + 1)} times in a row`);
   }
   return { do: 'nudge', ...NUDGES[kind] };
+}
+
+/** The model has said what it had to say. */
+function atRest(conversation: Conversation, { kind }: RunInput): Next {
+  return kind === 'chat' && !conversation.stopped ? { do: 'waitForMessage' } : finished(conversation);
 }
 
 function finished(conversation: Conversation): Next {

@@ -1,4 +1,5 @@
 import type { Envelope, EnvelopeAnswer } from '../contract/envelope';
+import type { RunInput } from '../contract/run-input';
 import type { Conversation } from './conversation';
 import { cutText } from './fit';
 import { utf8Bytes } from './json-size';
@@ -6,18 +7,21 @@ import { MAX_TEXT_BYTES } from './limits';
 
 /** Answers kept for senders that ask again. */
 const MAX_SEEN = 500;
-const KINDS: readonly string[] = ['message'];
+const KINDS: Readonly<Record<RunInput['kind'], readonly string[]>> = { task: ['message'], chat: ['message', 'stop'] };
 
-/** Why an envelope cannot be accepted, in one sentence; `undefined` when it can. Judges unknown values: callers are remote. */
-export function refusalOf(envelope: unknown): string | undefined {
+/**
+ * Why an envelope cannot be accepted by a run of this kind, in one sentence; `undefined` when it can. Judges unknown
+ * values: callers are remote.
+ */
+export function refusalOf(envelope: unknown, run: RunInput['kind']): string | undefined {
   if (typeof envelope !== 'object' || envelope === null) return 'an envelope is an object';
   const { id, at, kind, body, by } = envelope as Partial<Record<keyof Envelope, unknown>>;
   if (typeof id !== 'string' || id === '' || id.length > 100) return 'an envelope needs an id of 1 to 100 characters';
   if (typeof at !== 'number' || !Number.isFinite(at)) return 'an envelope needs a time in milliseconds';
   if (typeof by !== 'string' || by.length > 200) return 'an envelope says who sent it';
   if (typeof kind !== 'string') return 'an envelope names its kind';
-  if (!KINDS.includes(kind)) return `this run does not take input of kind ${cutText(kind, 100)}`;
-  return textRefusal(body);
+  if (!KINDS[run].includes(kind)) return `a ${run} does not take input of kind ${cutText(kind, 100)}`;
+  return kind === 'message' ? textRefusal(body) : undefined;
 }
 
 function textRefusal(body: unknown): string | undefined {

@@ -16,16 +16,27 @@ export function recordPrepared(conversation: Conversation, result: PrepareResult
     { ref: { prepared: result.id }, block: null },
     { ref: { task: true }, block: { type: 'text', text: input.task } },
   ];
-  return { ...conversation, facts: result.facts, pending: [...opening, ...conversation.pending] };
+  return {
+    ...conversation,
+    facts: result.facts,
+    holdsWorkspace: true,
+    pending: [...opening, ...conversation.pending],
+  };
 }
 
-/** A person's messages go into the next user message, in the order given. */
-export function recordMessages(conversation: Conversation, messages: readonly Envelope[]): Conversation {
-  const blocks = messages.map((envelope): PendingBlock => ({
-    ref: { message: envelope.id },
-    block: { type: 'text', text: envelope.body.text ?? '' },
-  }));
-  return { ...conversation, pending: [...conversation.pending, ...blocks] };
+/** A person's messages go into the next user message, in the order given; `stop` ends a chat. */
+export function recordEnvelopes(conversation: Conversation, envelopes: readonly Envelope[]): Conversation {
+  const blocks = envelopes
+    .filter(({ kind }) => kind === 'message')
+    .map((envelope): PendingBlock => ({
+      ref: { message: envelope.id },
+      block: { type: 'text', text: envelope.body.text ?? '' },
+    }));
+  return {
+    ...conversation,
+    stopped: conversation.stopped || envelopes.some(({ kind }) => kind === 'stop'),
+    pending: [...conversation.pending, ...blocks],
+  };
 }
 
 /** A short text of our own for the model, for example that its answer was cut. */

@@ -107,6 +107,8 @@ export function devServerArguments(options: {
     ['--dynamic-config-value', 'history.transferProcessorMaxPollRPS=2000'],
     ['--dynamic-config-value', 'history.timerProcessorMaxTimeShift="10ms"'],
     ['--dynamic-config-value', 'history.timerProcessorMaxPollRPS=2000'],
+    // Else each run of a chain lasts a second at least: a brake for endless loops, which tests of chains run into.
+    ...(options.fast ? [['--dynamic-config-value', 'history.workflowIdReuseMinimalInterval="0s"']] : []),
     ['--sqlite-pragma', 'journal_mode=WAL'],
     ['--sqlite-pragma', `synchronous=${options.fast ? 'NORMAL' : 'FULL'}`],
     ...Object.entries(SEARCH_ATTRIBUTES).map(([name, type]) => ['--search-attribute', `${name}=${type}`]),

@@ -3,8 +3,8 @@ import type { History } from '@temporalio/common/lib/proto-utils';
 import { INBOX_SIGNAL, SEND_UPDATE } from '../contract/names';
 import type { Envelope } from '../contract/envelope';
 import type { RunInput } from '../contract/run-input';
-import type { Conversation } from '../conversation/conversation';
 import { refusalOf } from '../conversation/inbox';
+import { migrate } from '../conversation/migrate';
 import type { ActivityFact, CloseFact, RunFacts } from './facts';
 import { decodeFields, decodePayloads } from './payloads';
 
@@ -66,16 +66,16 @@ function timeOf(event: HistoryEvent): number {
 
 async function openDraft(runId: string, event: HistoryEvent, codecs: readonly PayloadCodec[]): Promise<Draft> {
   const started = event.workflowExecutionStartedEventAttributes;
-  const [input, carried] = await decodePayloads(started?.input?.payloads, codecs);
-  const queued = (carried as Conversation | undefined)?.queue ?? [];
+  const [input, value] = await decodePayloads(started?.input?.payloads, codecs);
+  const carried = value === undefined || value === null ? undefined : migrate(value);
   return {
     runId,
     firstRunId: started?.firstExecutionRunId || runId,
     startedAt: timeOf(event),
     input: input as RunInput,
-    ...(carried === undefined || carried === null ? {} : { carried: carried as Conversation }),
+    ...(carried === undefined ? {} : { carried }),
     activities: new Map(),
-    envelopes: new Map(queued.map((envelope) => [envelope.id, envelope])),
+    envelopes: new Map(carried?.queue.map((envelope) => [envelope.id, envelope])),
     memo: await decodeFields(started?.memo?.fields, codecs),
     bytes: 0,
     events: 0,
@@ -158,7 +158,7 @@ function update(draft: Draft, activityId: string | undefined, change: Partial<Ac
 /** A person's input, if the run did not refuse it: what is refused may come again under the same id. */
 async function takeEnvelope(draft: Draft, event: HistoryEvent, codecs: readonly PayloadCodec[]): Promise<void> {
   const [value] = await decodePayloads(inputPayloads(event), codecs);
-  if (refusalOf(value) !== undefined) return;
+  if (refusalOf(value, draft.input.kind) !== undefined) return;
   const envelope = value as Envelope;
   if (!draft.envelopes.has(envelope.id)) draft.envelopes.set(envelope.id, envelope);
 }

@@ -1,4 +1,5 @@
-import type { PlannedCall, RunToolInput, ToolResult } from '../contract/activity';
+import type { AddedRef, PlannedCall, RunToolInput, ToolResult } from '../contract/activity';
+import type { Envelope } from '../contract/envelope';
 import type { Message } from '../contract/message';
 import { MEMO } from '../contract/names';
 import type { ResultDocument } from '../contract/result-document';
@@ -43,7 +44,7 @@ function viewOf(workflowId: string, runs: readonly RunFacts[]): RunView {
     input: first.input,
     startedAt: first.startedAt,
     messages: chainMessages(runs),
-    turns: runs.flatMap((facts) => turnsOf(facts)),
+    turns: turnsOf(runs, closed),
     ...(result === undefined ? {} : { result }),
     closed,
     ...(closed && last.close !== undefined ? { closeStatus: last.close.status } : {}),
@@ -71,18 +72,34 @@ function resultOf(facts: RunFacts): ResultDocument | undefined {
   return (facts.memo[MEMO.result] ?? close.failure?.details) as ResultDocument | undefined;
 }
 
-function turnsOf(facts: RunFacts): TurnView[] {
-  const calls = modelCalls(facts);
-  return calls.map((call, index) => turnOf(facts, call, calls[index + 1]));
+/** A chain as a whole: what a turn began in one run may end in the next. */
+interface Chain {
+  readonly calls: readonly ModelCallFact[];
+  readonly activities: ReadonlyMap<string, ActivityFact>;
+  readonly envelopes: ReadonlyMap<string, Envelope>;
+  readonly tail: readonly AddedRef[];
+  readonly closed: boolean;
 }
 
-function turnOf(facts: RunFacts, call: ModelCallFact, next: ModelCallFact | undefined): TurnView {
+function turnsOf(runs: readonly RunFacts[], closed: boolean): TurnView[] {
+  const last = runs[runs.length - 1];
+  const chain: Chain = {
+    calls: runs.flatMap((facts) => modelCalls(facts)),
+    activities: new Map(runs.flatMap(({ activities }) => [...activities])),
+    envelopes: new Map(runs.flatMap(({ envelopes }) => [...envelopes])),
+    tail: (last?.memo[MEMO.tail] as Tail | undefined)?.added ?? [],
+    closed,
+  };
+  return chain.calls.map((call, index) => turnOf(chain, call, chain.calls[index + 1]));
+}
+
+function turnOf(chain: Chain, call: ModelCallFact, next: ModelCallFact | undefined): TurnView {
   const { activity, result } = call;
   const said = call.input.added.flatMap((ref) => {
-    const envelope = 'message' in ref ? facts.envelopes.get(ref.message) : undefined;
+    const envelope = 'message' in ref ? chain.envelopes.get(ref.message) : undefined;
     return envelope === undefined ? [] : [{ by: envelope.by, text: envelope.body.text ?? '' }];
   });
-  const open = activity.status === 'scheduled' && !isOver(facts);
+  const open = activity.status === 'scheduled' && !chain.closed;
   return {
     turn: call.turn,
     said,
@@ -93,16 +110,15 @@ function turnOf(facts: RunFacts, call: ModelCallFact, next: ModelCallFact | unde
       ? {}
       : { stopReason: result.stopReason, usage: result.usage, durationMs: result.durationMs }),
     ...(activity.failure === undefined ? {} : { failure: activity.failure }),
-    steps: stepsOf(facts, call, next),
+    steps: stepsOf(chain, call, next),
   };
 }
 
-function stepsOf(facts: RunFacts, call: ModelCallFact, next: ModelCallFact | undefined): StepView[] {
-  const tail = facts.memo[MEMO.tail] as Tail | undefined;
-  const refs = next?.input.added ?? tail?.added ?? [];
+function stepsOf(chain: Chain, call: ModelCallFact, next: ModelCallFact | undefined): StepView[] {
+  const refs = next?.input.added ?? chain.tail;
   return (call.result?.calls ?? []).map((plan): StepView => {
     const name = `${String(call.turn)}.${String(plan.n)}`;
-    const activity = facts.activities.get(`tool-${name}`);
+    const activity = chain.activities.get(`tool-${name}`);
     const inline = refs.flatMap((ref) => ('inline' in ref && ref.inline.call === name ? [ref.inline.text] : []))[0];
     const given = (activity?.input as RunToolInput | undefined)?.input;
     return {
@@ -111,7 +127,7 @@ function stepsOf(facts: RunFacts, call: ModelCallFact, next: ModelCallFact | und
       tool: plan.name,
       summary: plan.summary,
       input: given ?? plan.input ?? inputOf(call, plan.blockId),
-      status: statusOf(plan, activity, inline, isOver(facts)),
+      status: statusOf(plan, activity, inline, chain.closed),
       ...ranOf(activity),
       ...resultTextOf(activity, inline),
     };

@@ -1,8 +1,8 @@
-import { CancellationScope, isCancellation } from '@temporalio/workflow';
-import type { ResultDocument, RunError } from '../contract/result-document';
+import { CancellationScope, continueAsNew, isCancellation } from '@temporalio/workflow';
+import type { ResultDocument } from '../contract/result-document';
 import type { RunInput } from '../contract/run-input';
 import type { Conversation } from '../conversation/conversation';
-import { decideNext } from '../conversation/decide';
+import { decideNext, type Next } from '../conversation/decide';
 import { timeLimitReached } from '../conversation/limits';
 import { closeRun } from './close-run';
 import { openRun, type Run } from './run';
@@ -16,22 +16,26 @@ import { withinTimeLimit } from './time-limit';
 export async function agentWorkflow(input: RunInput, carried?: Conversation): Promise<ResultDocument> {
   const run = openRun(input, carried);
   const root = CancellationScope.current();
-  let error: RunError | null;
+  let way: WayOut;
   try {
-    error = await withinTimeLimit(run.conversation.deadlineAt, () => converse(run));
+    way = await withinTimeLimit(run.conversation.deadlineAt, () => converse(run));
   } catch (thrown) {
     const timeIsUp = isCancellation(thrown) && !root.consideredCancelled;
-    error = timeIsUp ? timeLimitReached(input.limits) : toRunError(thrown);
+    way = { do: 'end', error: timeIsUp ? timeLimitReached(input.limits) : toRunError(thrown) };
   }
-  return closeRun(run, error);
+  if (way.do === 'end') return closeRun(run, way.error);
+  return continueAsNew<typeof agentWorkflow>(input, run.conversation);
 }
 
-/** @returns why the conversation ended; `null` when the model finished its work. */
-async function converse(run: Run): Promise<RunError | null> {
+/** The conversation ended, or goes on in a new run of its chain, which keeps each run's history short. */
+type WayOut = Extract<Next, { readonly do: 'end' }> | { readonly do: 'continue' };
+
+async function converse(run: Run): Promise<WayOut> {
   if (run.conversation.facts === null) await run.prepare();
   for (;;) {
     run.takeMessages();
     const next = decideNext(run.conversation, run.input, Date.now());
+    if (next.do !== 'end' && (await run.isFull())) return { do: 'continue' };
     switch (next.do) {
       case 'callModel':
         await run.callModel();
@@ -46,7 +50,7 @@ async function converse(run: Run): Promise<RunError | null> {
         await run.waitForMessage();
         break;
       case 'end':
-        return next.error;
+        return next;
     }
   }
 }

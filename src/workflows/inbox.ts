@@ -1,6 +1,14 @@
-import { ApplicationFailure, defineQuery, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
+import {
+  ApplicationFailure,
+  defineQuery,
+  defineSignal,
+  defineUpdate,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { Envelope, EnvelopeAnswer } from '../contract/envelope';
 import { CONVERSATION_QUERY, FAILURE, INBOX_SIGNAL, SEND_UPDATE, STATUS_QUERY } from '../contract/names';
+import type { RunInput } from '../contract/run-input';
 import type { RunStatus } from '../contract/status';
 import type { Conversation } from '../conversation/conversation';
 import { receive, refusalOf } from '../conversation/inbox';
@@ -12,11 +20,16 @@ const conversationQuery = defineQuery<Conversation>(CONVERSATION_QUERY);
 
 /** What the handlers may see and change of a run: they queue and answer, the loop alone takes in. */
 export interface InboxOwner {
+  readonly input: RunInput;
   conversation: Conversation;
   /** The run is past taking anything in. */
   closing: boolean;
   status(): RunStatus;
+  /** Length of the history when the last update was answered. */
+  answeredAt: number;
 }
+
+const ENDING = 'the run is ending, it takes no more input';
 
 /** Registers all handlers; call it before the first await, so that a buffered input finds them. */
 export function openInbox(owner: InboxOwner): void {
@@ -25,12 +38,13 @@ export function openInbox(owner: InboxOwner): void {
     (envelope) => {
       const received = receive(owner.conversation, envelope);
       owner.conversation = received.conversation;
+      owner.answeredAt = workflowInfo().historyLength;
       return received.answer;
     },
     {
       description: 'A message for the conversation; taken in at the next turn.',
       validator: (envelope) => {
-        const refusal = owner.closing ? 'the run is ending, it takes no more input' : refusalOf(envelope);
+        const refusal = owner.closing || owner.conversation.stopped ? ENDING : refusalOf(envelope, owner.input.kind);
         if (refusal !== undefined) throw ApplicationFailure.nonRetryable(refusal, FAILURE.badMessage);
       },
     },
@@ -39,7 +53,8 @@ export function openInbox(owner: InboxOwner): void {
     inboxSignal,
     (envelope) => {
       // A signal cannot be refused: what is not understood is dropped here and stays readable in history.
-      if (refusalOf(envelope) === undefined) owner.conversation = receive(owner.conversation, envelope).conversation;
+      if (refusalOf(envelope, owner.input.kind) === undefined)
+        owner.conversation = receive(owner.conversation, envelope).conversation;
     },
     { description: 'The same as the update `send`, for when no worker runs.' },
   );

@@ -17,7 +17,8 @@ export interface Report {
   publish(conversation: Conversation, state?: RunState): void;
 }
 
-export function createReport(input: RunInput): Report {
+/** @param background what stands below, on the page of a run that took over from the one before. */
+export function createReport(input: RunInput, background: string): Report {
   let state: RunState = 'working';
   let doing = 'starting';
   let published = '';
@@ -32,7 +33,7 @@ export function createReport(input: RunInput): Report {
     now: (text, next = state) => {
       state = next;
       doing = text;
-      setCurrentDetails(`**${next}** · ${text}`);
+      setCurrentDetails(`**${next}** · ${text}${background}`);
     },
     publish: (conversation, next = state) => {
       state = next;

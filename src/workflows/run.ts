@@ -1,13 +1,25 @@
-import { ActivityFailure, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
+import {
+  ActivityFailure,
+  CancellationScope,
+  CancelledFailure,
+  condition,
+  isCancellation,
+  patched,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { RunState } from '../contract/outcome';
 import type { RunInput } from '../contract/run-input';
 import { openConversation, addedRefs, type CallState, type Conversation } from '../conversation/conversation';
 import type { Next } from '../conversation/decide';
+import { mustContinue } from '../conversation/continuation';
+import { cutText } from '../conversation/fit';
 import { drain } from '../conversation/inbox';
+import { migrate } from '../conversation/migrate';
 import { shareBytes } from '../conversation/limits';
 import {
+  recordEnvelopes,
   recordInline,
-  recordMessages,
   recordModel,
   recordNote,
   recordPrepared,
@@ -21,6 +33,9 @@ import { toRunError } from './run-error';
 
 /** Deliveries of a step, over worker losses. The host's journal, not this number, keeps a change from being repeated. */
 const STEP_ATTEMPTS = 50;
+
+/** Bytes of the task on the page of a continued run. */
+const MAX_TASK_SHOWN = 300;
 
 const INTERRUPTED =
   'Interrupted: the run was stopped while this call was running. It may have had none, some or all of its effects.';
@@ -38,12 +53,14 @@ export interface Run extends InboxOwner {
   runBatch(calls: readonly CallState[]): Promise<void>;
   nudge(next: Extract<Next, { readonly do: 'nudge' }>): void;
   waitForMessage(): Promise<void>;
+  /** Whether this run of the chain is full; when it says so, nothing stands in the way of continuing as new. */
+  isFull(): Promise<boolean>;
 }
 
 /** Opens the run and its inbox. Handlers stand before anything is awaited. */
 export function openRun(input: RunInput, carried: Conversation | undefined): Run {
-  const report = createReport(input);
   const { firstExecutionRunId: runId, startTime } = workflowInfo();
+  const report = createReport(input, carried === undefined ? '' : backgroundOf(input));
   const callHost = createHostCalls(input, (round) => {
     showWaiting(run, round);
   });
@@ -51,28 +68,39 @@ export function openRun(input: RunInput, carried: Conversation | undefined): Run
     input,
     report,
     callHost,
-    conversation: carried ?? openConversation({ input, runId, now: startTime.getTime() }),
+    conversation:
+      carried === undefined ? openConversation({ input, runId, now: startTime.getTime() }) : migrate(carried),
     closing: false,
+    answeredAt: -1,
     status: () => statusOf(run),
     prepare: () => prepare(run),
     takeMessages: () => {
       const { conversation, envelopes } = drain(run.conversation);
-      run.conversation = recordMessages(conversation, envelopes);
+      run.conversation = recordEnvelopes(conversation, envelopes);
     },
     callModel: () => callModel(run),
     runBatch: (calls) => runBatch(run, calls),
     nudge: ({ results, note }) => {
       run.conversation = recordNote(settleOpenCalls(run.conversation, results), note);
     },
-    waitForMessage: async () => {
-      run.report.now('waiting for the next message', 'waiting-for-message');
-      run.report.publish(run.conversation);
-      await condition(() => run.conversation.queue.length > 0);
-      run.report.now('thinking', 'working');
-    },
+    waitForMessage: () => waitForMessage(run),
+    isFull: () => isFull(run, turnsAtStart),
   };
+  const turnsAtStart = run.conversation.turn;
   openInbox(run);
   return run;
+}
+
+/** Temporal does not carry a run's summary and details over to the next of its chain. */
+function backgroundOf({ task, workspace, model }: RunInput): string {
+  const { workflowId } = workflowInfo();
+  const [firstLine] = cutText(task.trim(), MAX_TASK_SHOWN).split('\n');
+  return [
+    '',
+    `**Task** ${firstLine ?? ''}`,
+    `**Workspace** \`${workspace}\` · **Model** ${model.model}`,
+    `The conversation began in an earlier run of this chain: \`surehand show ${workflowId}\` has it whole.`,
+  ].join('\n\n');
 }
 
 async function prepare(run: Run): Promise<void> {
@@ -148,6 +176,44 @@ async function runCall(run: Run, { call, plan, input, grant }: CallState): Promi
     const lost = kind === 'worker_lost' && isChange;
     run.conversation = recordInline(run.conversation, call, lost ? LOST : `The call failed: ${message}`);
   }
+}
+
+/** Nobody knows for how long: meanwhile another run may have the workspace, so its lease is given up. */
+async function waitForMessage(run: Run): Promise<void> {
+  if (run.conversation.holdsWorkspace) await leaveWorkspace(run);
+  const { workflowId } = workflowInfo();
+  run.report.now(`waiting for the next message: \`surehand send ${workflowId} "…"\``, 'waiting-for-message');
+  run.report.publish(run.conversation);
+  await condition(() => run.conversation.queue.length > 0);
+  run.report.now('reading the message', 'working');
+}
+
+async function leaveWorkspace(run: Run): Promise<void> {
+  const { timeouts } = run.input;
+  const call = {
+    activityId: `leave-${String(run.conversation.turn)}`,
+    summary: `${String(run.conversation.turn)} · give back the workspace until the next message`,
+    startToCloseMs: timeouts.prepareMs,
+    maximumAttempts: STEP_ATTEMPTS,
+  };
+  await run.callHost(call, (options, seq) =>
+    hostActivities.finishWorkspace.executeWithOptions(options, [
+      { seq, firstRunId: run.conversation.firstRunId, pause: true },
+    ]),
+  );
+  run.conversation = { ...run.conversation, holdsWorkspace: false };
+}
+
+/**
+ * A cancellation that was requested meanwhile would be lost in the new run, and the answer of an update that is given in
+ * the very task that continues as new may get lost on its way: the one ends the run instead, the other is let out first.
+ */
+async function isFull(run: Run, turnsAtStart: number): Promise<boolean> {
+  const length = { suggested: workflowInfo().continueAsNewSuggested, turnsAtStart };
+  if (!mustContinue(run.conversation, run.input, length) || !patched('continue-as-new')) return false;
+  while (run.answeredAt === workflowInfo().historyLength) await sleep(1);
+  if (CancellationScope.current().consideredCancelled) throw new CancelledFailure('the run was cancelled');
+  return true;
 }
 
 function showWaiting(run: Run, round: number): void {

@@ -23,6 +23,7 @@ test('wire names of workflow, update, signal, queries, memo and failures → pin
     },
     MEMO: {
       inputDigest: 'surehandInput',
+      task: 'surehandTask',
       result: 'surehandResult',
       tail: 'surehandTail',
       unread: 'surehandUnread',

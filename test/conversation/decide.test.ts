@@ -1,7 +1,7 @@
 import type { CallModelResult } from '../../src/contract/activity';
 import type { Conversation } from '../../src/conversation/conversation';
 import { decideNext } from '../../src/conversation/decide';
-import { recordMessages, recordModel, recordNote, recordTool, settleOpenCalls } from '../../src/conversation/record';
+import { recordEnvelopes, recordModel, recordNote, recordTool, settleOpenCalls } from '../../src/conversation/record';
 import {
   answer,
   answeredConversation,
@@ -21,7 +21,7 @@ function stopped(stopReason: string, options: AnswerOptions = {}): Conversation 
 }
 
 function withMessage(conversation: Conversation): Conversation {
-  return recordMessages(conversation, [envelope('a')]);
+  return recordEnvelopes(conversation, [envelope('a')]);
 }
 
 /** What is decided, short enough for a table. */

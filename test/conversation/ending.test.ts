@@ -1,6 +1,6 @@
 import type { ResultDocument, RunError } from '../../src/contract/result-document';
 import { fitDocument, outcomeOf, resultDocument, tailOf } from '../../src/conversation/ending';
-import { recordInline, recordMessages, recordModel, recordTool, settleOpenCalls } from '../../src/conversation/record';
+import { recordInline, recordEnvelopes, recordModel, recordTool, settleOpenCalls } from '../../src/conversation/record';
 import {
   answer,
   answeredConversation,
@@ -130,7 +130,7 @@ describe('the tail', () => {
 
   test('results and a message after the last answer → results in call order first, then what else came', () => {
     const open = answeredConversation({ calls: [{}, {}, {}] });
-    const one = recordTool(recordMessages(open, [envelope('a')]), toolResult('1.2'));
+    const one = recordTool(recordEnvelopes(open, [envelope('a')]), toolResult('1.2'));
     const conversation = settleOpenCalls(recordInline(one, '1.1', 'Interrupted.'), 'Not run.');
 
     expect(tailOf(conversation)).toEqual({

@@ -100,7 +100,8 @@ describe('refusalOf', () => {
     ['a sender of 201 characters', envelope('a', { by: 'b'.repeat(201) }), 'an envelope says who sent it'],
     ['no kind', { ...envelope('a'), kind: undefined }, 'an envelope names its kind'],
     ['a kind that cannot become a text', { ...envelope('a'), kind: { toString: 1 } }, 'an envelope names its kind'],
-    ['a kind for later', envelope('a', { kind: 'stop' }), 'this run does not take input of kind stop'],
+    ['a kind for later', envelope('a', { kind: 'approve' }), 'a task does not take input of kind approve'],
+    ['a stop', envelope('a', { kind: 'stop' }), 'a task does not take input of kind stop'],
     ['no body', { ...envelope('a'), body: null }, 'the message is empty'],
     ['no text', envelope('a', { body: {} }), 'the message is empty'],
     ['a text that is none', { ...envelope('a'), body: { text: 7 } }, 'the message is empty'],
@@ -116,7 +117,7 @@ describe('refusalOf', () => {
       'the message has 131074 bytes; at most 131072 are taken. Put it into a file of the workspace',
     ],
   ])('%s', (_title, value, expected) => {
-    expect(refusalOf(value)).toBe(expected);
+    expect(refusalOf(value, 'task')).toBe(expected);
   });
 
   test('whatever comes from outside → never throws, and the reason is short', () => {
@@ -130,9 +131,14 @@ describe('refusalOf', () => {
       }));
     fc.assert(
       fc.property(fc.oneof(field, nearlyGood), (value) => {
-        expect((refusalOf(value) ?? '').length).toBeLessThan(300);
+        expect((refusalOf(value, 'task') ?? '').length).toBeLessThan(300);
       }),
     );
-    expect((refusalOf({ ...envelope('a'), kind: 'k'.repeat(3_000_000) }) ?? '').length).toBeLessThan(300);
+    expect((refusalOf({ ...envelope('a'), kind: 'k'.repeat(3_000_000) }, 'task') ?? '').length).toBeLessThan(300);
+  });
+
+  test('a chat can be stopped, which needs no text; a task ends by itself', () => {
+    expect(refusalOf(envelope('a', { kind: 'stop', body: {} }), 'chat')).toBeUndefined();
+    expect(refusalOf(envelope('a', { body: {} }), 'chat')).toBe('the message is empty');
   });
 });

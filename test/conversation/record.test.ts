@@ -2,7 +2,7 @@ import { addedRefs, openConversation } from '../../src/conversation/conversation
 import {
   messagesForModel,
   recordInline,
-  recordMessages,
+  recordEnvelopes,
   recordModel,
   recordNote,
   recordPrepared,
@@ -32,7 +32,7 @@ describe('the opening', () => {
 
     const conversation = openConversation({ input, runId: 'run-1', now: 1_000 });
 
-    expect(conversation).toMatchObject({ v: 1, firstRunId: 'run-1', startedAt: 1_000, deadlineAt: null, costUsd: 0 });
+    expect(conversation).toMatchObject({ v: 2, firstRunId: 'run-1', startedAt: 1_000, deadlineAt: null, costUsd: 0 });
     expect(messagesForModel(conversation)).toEqual([]);
     expect(openConversation({ input: limited, runId: 'run-1', now: 1_000 }).deadlineAt).toBe(1_500);
   });
@@ -47,7 +47,7 @@ describe('the opening', () => {
 
   test('a message that came before the preparation ended → behind the task', () => {
     const input = runInput({ task: 'Fix it.' });
-    const early = recordMessages(openConversation({ input, runId: 'run-1', now: 0 }), [envelope('a')]);
+    const early = recordEnvelopes(openConversation({ input, runId: 'run-1', now: 0 }), [envelope('a')]);
 
     const conversation = recordPrepared(early, { id: 'p', facts: workspaceFacts }, input);
 
@@ -146,7 +146,7 @@ describe('results', () => {
   });
 
   test('results in another order, and a message → one user message: results in call order, then the text', () => {
-    const open = recordMessages(answeredConversation({ calls: [{}, {}] }), [envelope('a')]);
+    const open = recordEnvelopes(answeredConversation({ calls: [{}, {}] }), [envelope('a')]);
     const conversation = recordTool(recordTool(open, toolResult('1.2', { status: 'failed' })), toolResult('1.1'));
 
     expect(messagesForModel(conversation).slice(2)).toEqual([
@@ -205,7 +205,7 @@ describe('results', () => {
 
 describe('texts', () => {
   test('a note → behind the messages before it, told by its own words', () => {
-    const conversation = recordNote(recordMessages(answeredConversation(), [envelope('a')]), 'Go on.');
+    const conversation = recordNote(recordEnvelopes(answeredConversation(), [envelope('a')]), 'Go on.');
 
     expect(messagesForModel(conversation)[2]).toEqual({ role: 'user', content: [text('message a'), text('Go on.')] });
     expect(addedRefs(conversation)).toEqual([{ message: 'a' }, { note: 'Go on.' }]);
@@ -213,7 +213,7 @@ describe('texts', () => {
   });
 
   test('an input without a text → an empty one', () => {
-    const conversation = recordMessages(answeredConversation(), [envelope('a', { body: {} })]);
+    const conversation = recordEnvelopes(answeredConversation(), [envelope('a', { body: {} })]);
 
     expect(messagesForModel(conversation)[2]).toEqual({ role: 'user', content: [text('')] });
   });

@@ -33,6 +33,9 @@ test('the flags are those that were measured', () => {
   expect(devServerArguments({ ports: { grpc: 1, ui: 2 }, databaseFile: 'x', fast: true })).toContain(
     'synchronous=NORMAL',
   );
+  expect(devServerArguments({ ports: { grpc: 1, ui: 2 }, databaseFile: 'x', fast: true })).toContain(
+    'history.workflowIdReuseMinimalInterval="0s"',
+  );
 });
 
 test('a server → search attributes work at once, runs are kept for 90 days, and a second start has the same data', async () => {

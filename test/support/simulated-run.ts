@@ -134,7 +134,7 @@ class Simulation {
     for (;;) {
       this.tell();
       const drained = drain(this.conversation);
-      this.conversation = record.recordMessages(drained.conversation, drained.envelopes);
+      this.conversation = record.recordEnvelopes(drained.conversation, drained.envelopes);
       if (this.mayContinueAsNew()) this.continueAsNew();
       const next = decideNext(this.conversation, this.input, 2_000);
       if (next.do === 'callModel') {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { WorkflowHandle } from '@temporalio/client';
+import type { WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { createActivities } from '../../src/activities/activities';
 import type { Host, Toolbox } from '../../src/activities/host';
@@ -25,7 +25,7 @@ export interface TestWorker {
   readonly temporal: TemporalClient;
   readonly queue: string;
   readonly windows: Windows;
-  start(input: RunInput, workflowId?: string): Promise<WorkflowHandle<AgentWorkflow>>;
+  start(input: RunInput, workflowId?: string): Promise<WorkflowHandleWithFirstExecutionRunId<AgentWorkflow>>;
   /** The whole run as readers see it. */
   view(workflowId: string): Promise<RunView>;
   stop(): Promise<void>;

@@ -1,6 +1,6 @@
 import type { AddedRef, CallModelInput, CallModelResult } from '../../src/contract/activity';
 import type { Conversation } from '../../src/conversation/conversation';
-import { recordMessages, recordTool } from '../../src/conversation/record';
+import { recordEnvelopes, recordTool } from '../../src/conversation/record';
 import { createHistoryDecoder } from '../../src/transcript/decode-history';
 import type { RunFacts } from '../../src/transcript/facts';
 import { HistoryGap } from '../../src/transcript/fold';
@@ -180,7 +180,7 @@ describe('the tail', () => {
 describe('a run that was handed a conversation', () => {
   const open: Conversation = answeredConversation({ calls: [{}, {}, { verdict: 'deny', reason: 'no' }] }, input);
   const failed = recordTool(open, toolResult('1.2', { status: 'failed' }));
-  const carried = recordMessages(recordTool(failed, toolResult('1.1')), [envelope('a')]);
+  const carried = recordEnvelopes(recordTool(failed, toolResult('1.1')), [envelope('a')]);
   const added: AddedRef[] = [
     { activity: 'tool-1.1', id: 'r1.1' },
     { activity: 'tool-1.2', id: 'r1.2' },

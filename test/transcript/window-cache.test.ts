@@ -1,7 +1,7 @@
 import type { AddedRef, CallModelInput } from '../../src/contract/activity';
 import type { Conversation } from '../../src/conversation/conversation';
 import { addedRefs } from '../../src/conversation/conversation';
-import { messagesForModel, recordMessages, recordModel, recordNote, recordTool } from '../../src/conversation/record';
+import { messagesForModel, recordEnvelopes, recordModel, recordNote, recordTool } from '../../src/conversation/record';
 import { createHistoryDecoder } from '../../src/transcript/decode-history';
 import { HistoryGap } from '../../src/transcript/fold';
 import { createWindows, type Windows } from '../../src/transcript/window-cache';
@@ -103,7 +103,7 @@ test('the answer of a lost attempt has no calls either → it is still not used'
 
 test.each([
   ['a result that is not in the cache', false, (conversation: Conversation) => conversation],
-  ['a message of a person', true, (conversation: Conversation) => recordMessages(conversation, [envelope('a')])],
+  ['a message of a person', true, (conversation: Conversation) => recordEnvelopes(conversation, [envelope('a')])],
 ])('%s → history is read', async (_title, keep, change) => {
   const { history, readings, windows } = setUp();
   const conversation = change(await firstTurn(history, windows, keep));

@@ -1,6 +1,6 @@
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import type { Command } from 'commander';
-import { WORKFLOW_TYPE } from '../../contract/names';
+import { MEMO, WORKFLOW_TYPE } from '../../contract/names';
 import type { CommandContext } from '../command-context';
 import { withSession } from '../command-context';
 import { formatAge } from '../format';
@@ -87,13 +87,14 @@ async function readRuns(session: Session, flags: ListFlags): Promise<ListedRun[]
 
 async function toRow(run: WorkflowExecutionDescription): Promise<ListedRun> {
   const turns = attributeOf(run, 'SurehandTurns');
+  const task = run.memo?.[MEMO.task];
   return {
     workflowId: run.workflowId,
     runId: firstRunId(run),
     state: stateOf(run),
     turns: typeof turns === 'number' ? turns : null,
     startedAt: run.startTime.toISOString(),
-    task: (await run.staticSummary()) ?? '',
+    task: typeof task === 'string' ? task : ((await run.staticSummary()) ?? ''),
   };
 }
 

@@ -5,25 +5,41 @@ import { EXIT_CODES } from '../contract/outcome';
 import type { Usage } from '../contract/message';
 import type { RunView, TurnView } from '../transcript/view';
 
+/** How the reason begins that `abandon` gives when it has to terminate a run. */
+export const ABANDONED = 'abandoned by ';
+
 /**
  * The result of a closed run. One that was ended from outside (terminated) has written none, so it is made from what
  * history shows.
  */
 export function resultOf(view: RunView): ResultDocument {
   if (view.result !== undefined) return view.result;
-  const end: { readonly outcome: Outcome; readonly class: FailureClass; readonly message: string } =
-    view.closeStatus === 'cancelled'
-      ? { outcome: 'cancelled', class: 'cancelled', message: 'the run was cancelled' }
-      : {
-          outcome: 'failed',
-          class: 'internal',
-          message: `the run was ended from outside (${view.closeStatus ?? 'unknown'})`,
-        };
+  const end = endOf(view);
   return {
     ...soFar(view),
     outcome: end.outcome,
     isError: true,
     error: { class: end.class, message: end.message, retryable: false },
+  };
+}
+
+interface End {
+  readonly outcome: Outcome;
+  readonly class: FailureClass;
+  readonly message: string;
+}
+
+function endOf({ closeStatus, closeReason }: RunView): End {
+  if (closeStatus === 'cancelled')
+    return { outcome: 'cancelled', class: 'cancelled', message: 'the run was cancelled' };
+  if (closeReason?.startsWith(ABANDONED) === true) {
+    return { outcome: 'unavailable', class: 'host_unavailable', message: closeReason };
+  }
+  const why = closeReason === undefined ? '' : `: ${closeReason}`;
+  return {
+    outcome: 'failed',
+    class: 'internal',
+    message: `the run was ended from outside (${closeStatus ?? 'unknown'})${why}`,
   };
 }
 

@@ -27,6 +27,8 @@ export interface StartOptions {
   readonly config: Config;
   readonly id?: string;
   readonly again?: boolean;
+  /** Default: a task, which ends with the model's turn. */
+  readonly kind?: RunInput['kind'];
   /** How the person calls the program, for the commands in the run's description. */
   readonly command: string;
 }
@@ -43,7 +45,7 @@ const TRIES = 3;
  */
 export async function startRun(session: Session, request: RunRequest, options: StartOptions): Promise<StartedRun> {
   const registered = await registeredAttributes(session);
-  const input = toRunInput(session, request, { config: options.config, registered });
+  const input = toRunInput(session, request, { ...options, registered });
   for (let tries = 1; ; tries += 1) {
     const workflowId = options.id ?? newWorkflowId(request.task);
     const existing = options.id === undefined ? undefined : await findRun(session, options.id);
@@ -143,11 +145,15 @@ async function registeredAttributes({ client, namespace }: Session): Promise<Sea
 function toRunInput(
   session: Session,
   request: RunRequest,
-  { config, registered }: { readonly config: Config; readonly registered: readonly SearchAttributeName[] },
+  {
+    config,
+    registered,
+    kind = 'task',
+  }: Pick<StartOptions, 'config' | 'kind'> & { readonly registered: readonly SearchAttributeName[] },
 ): RunInput {
   return {
     schemaVersion: 1,
-    kind: 'task',
+    kind,
     task: request.task,
     workspace: request.workspace,
     hostId: session.hostId,
@@ -158,6 +164,7 @@ function toRunInput(
     timeouts: config.timeouts,
     searchAttributes: registered,
     startedBy: config.user,
+    ...(request.outputSchema === undefined ? {} : { outputSchema: request.outputSchema }),
     ...(request.dumpRequests === undefined ? {} : { dumpRequests: request.dumpRequests }),
     depth: 0,
   };

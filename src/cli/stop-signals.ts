@@ -1,4 +1,10 @@
+import { EXIT_CODES, EXIT_SIGTERM } from '../contract/outcome';
+
 export type StopSignal = 'SIGINT' | 'SIGTERM';
+
+export function stopExitCode(signal: StopSignal): number {
+  return signal === 'SIGINT' ? EXIT_CODES.cancelled : EXIT_SIGTERM;
+}
 
 /** Ctrl-C and SIGTERM, one by one, instead of the sudden end that they are by default. */
 export interface StopSignals {

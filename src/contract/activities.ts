@@ -2,9 +2,12 @@ import type {
   CallModelInput,
   CallModelResult,
   FinishInput,
+  FinishResult,
   PrepareInput,
   PrepareResult,
   RunToolInput,
+  SummarizeInput,
+  SummarizeResult,
   ToolResult,
 } from './activity';
 
@@ -13,5 +16,7 @@ export interface HostActivities {
   prepareWorkspace(input: PrepareInput): Promise<PrepareResult>;
   callModel(input: CallModelInput): Promise<CallModelResult>;
   runTool(input: RunToolInput): Promise<ToolResult>;
-  finishWorkspace(input: FinishInput): Promise<void>;
+  summarize(input: SummarizeInput): Promise<SummarizeResult>;
+  /** A worker of an earlier build answers nothing. */
+  finishWorkspace(input: FinishInput): Promise<FinishResult | undefined>;
 }

@@ -1,4 +1,4 @@
-import type { AssistantMessage, Usage } from './message';
+import type { AssistantMessage, Usage, UserMessage } from './message';
 
 /** Facts that must not change during a run. Entry 0 of the transcript: the system prompt is a pure function of them. */
 export interface WorkspaceFacts {
@@ -27,6 +27,8 @@ export interface SandboxState {
   /** strict: bwrap holds · off: the operator switched it off · broken: it does not hold, commands are refused. */
   readonly mode: 'strict' | 'off' | 'broken';
   readonly detail: string;
+  /** Hosts that sandboxed commands can reach by HTTP and HTTPS; absent: none. */
+  readonly network?: readonly string[];
 }
 
 export interface PrepareInput {
@@ -47,7 +49,18 @@ export type AddedRef =
   | { readonly activity: string; readonly id: string }
   | { readonly message: string }
   | { readonly inline: InlineResult }
-  | { readonly note: string };
+  | { readonly note: string }
+  | CompactedRef;
+
+/** From here on the model gets the summary instead of what came before the message `keepFrom`. */
+export interface CompactedRef {
+  /** Random id of the summary's result. */
+  readonly compacted: string;
+  /** Activity that made it. */
+  readonly activity: string;
+  /** Id of the first assistant message that stays. */
+  readonly keepFrom: string;
+}
 
 /** A result that workflow code made itself: a call that was denied, interrupted, unknown or not run. */
 export interface InlineResult {
@@ -65,6 +78,39 @@ export interface CallModelInput {
   readonly maxOutputTokens: number;
   /** Tries of this call that earlier schedulings used up, as far as the workflow knows. */
   readonly triesBefore: number;
+  /** What they cost, likewise. */
+  readonly spentBefore?: Spent;
+}
+
+/** Tokens and money of tries that brought no answer, as far as the endpoint told. */
+export interface Spent {
+  readonly usage: Readonly<Record<string, Usage>>;
+  readonly costUsd: number | null;
+}
+
+export interface SummarizeInput {
+  readonly seq: number;
+  /** Number of the summary in the conversation, from 1. */
+  readonly n: number;
+  /** The turn that will follow; with `after` it finds the window. */
+  readonly turn: number;
+  readonly after: string | null;
+  /** What earlier summaries the window of now has, by reference. */
+  readonly added: readonly AddedRef[];
+  readonly keepFrom: string;
+  readonly maxOutputTokens: number;
+  /** What has to stay word for word: it stands in the new opening beside the summary. */
+  readonly notes: string;
+}
+
+export interface SummarizeResult {
+  readonly id: string;
+  /** The message that opens the window from now on: the task, the summary, the notes. `null`: the model said nothing. */
+  readonly head: UserMessage | null;
+  readonly usage: Usage;
+  readonly model: string;
+  readonly costUsd: number | null;
+  readonly durationMs: number;
 }
 
 export type Effect = 'read' | 'write';
@@ -103,6 +149,8 @@ export interface CallModelResult {
   readonly costUsd: number | null;
   readonly calls: readonly PlannedCall[];
   readonly durationMs: number;
+  /** Tries of this call that failed: they are paid too, and are not in `usage` and `costUsd`. */
+  readonly spent?: Spent;
 }
 
 export interface RunToolInput {
@@ -154,10 +202,19 @@ export interface FinishInput {
   readonly pause?: true;
 }
 
+export interface FinishResult {
+  /** Workspace-relative paths that the run changed, sorted; absent when the host cannot tell. At most 500 and 16 KB. */
+  readonly filesChanged?: readonly string[];
+  /** How many more there are. */
+  readonly filesOmitted?: number;
+}
+
 /** Heartbeat details of a running step (at most 4 KB): what a follower shows while it runs. */
 export interface StepProgress {
   readonly attempt: number;
   /** Tail of the streamed text or of the command's output. */
   readonly tail: string;
   readonly bytes: number;
+  /** Of a model call, with the tries before this one: the next try goes on from here. */
+  readonly spent?: Spent;
 }

@@ -1,3 +1,4 @@
+import type { Spent } from './activity';
 import type { Outcome } from './outcome';
 
 /**
@@ -11,6 +12,21 @@ export interface PortFailure {
   readonly retryAfterMs?: number;
   /** One sentence for people, without secrets. */
   readonly detail: string;
+  /** The try that comes after this failure. */
+  readonly nextTry?: NextTry;
+  /** Another try might help, but tries or time are used up. */
+  readonly gaveUp?: true;
+  /** What this try of a model call and those before it cost. */
+  readonly spent?: Spent;
+}
+
+/** Times in milliseconds since the epoch. */
+export interface NextTry {
+  /** 2: the first retry. */
+  readonly number: number;
+  readonly at: number;
+  /** When the last try begins at the latest. */
+  readonly givesUpAt: number;
 }
 
 /** Failure classes and the outcome a run ends with when such a failure is final. */
@@ -39,6 +55,7 @@ export const OUTCOME_OF_CLASS = {
   worker_lost: 'unavailable',
   history_unreadable: 'failed',
   no_progress: 'limit_reached',
+  output_invalid: 'failed',
   max_turns: 'limit_reached',
   max_time: 'limit_reached',
   max_cost: 'limit_reached',

@@ -9,6 +9,8 @@ export const BLANK_ANSWER = '(empty answer)';
 export interface TextBlock {
   readonly type: 'text';
   readonly text: string;
+  /** Fields that the endpoint wants back with the block. */
+  readonly extra?: Readonly<Record<string, unknown>>;
 }
 
 export interface ToolUseBlock {
@@ -16,6 +18,8 @@ export interface ToolUseBlock {
   readonly id: string;
   readonly name: string;
   readonly input: unknown;
+  /** Fields that the endpoint wants back with the block. */
+  readonly extra?: Readonly<Record<string, unknown>>;
 }
 
 /** A reference to bytes that are too large or not text (images, files): they stay on the host, under their digest. */

@@ -29,6 +29,14 @@ export const MEMO = {
   unread: 'surehandUnread',
 } as const;
 
+/** Tools whose calls are more to the conversation than their result. */
+export const TOOLS = {
+  /** Its input is the answer of a run with an output schema. */
+  submit: 'submit_result',
+  /** Its input is the model's plan. */
+  todo: 'todo_write',
+} as const;
+
 /** Failure types (`ApplicationFailure.type`) that cross a process border besides the outcomes. */
 export const FAILURE = {
   portFailure: 'PortFailure',

@@ -18,6 +18,8 @@ export interface RunInput {
   readonly searchAttributes: readonly SearchAttributeName[];
   /** `user@host` or SUREHAND_USER of the starter. */
   readonly startedBy: string;
+  /** JSON Schema (an object) that the run's answer has to satisfy: it ends only with a valid one. At most 64 KB. */
+  readonly outputSchema?: Readonly<Record<string, unknown>>;
   /** Directory on the host into which each model request is written as JSON. */
   readonly dumpRequests?: string;
   /** Workflow ids: the top of a tree of runs, the run that started this one. */
@@ -44,8 +46,16 @@ export interface RunLimits {
   /** Sum of all four counters over all calls. */
   readonly maxTokens?: number;
   readonly maxOutputTokens: number;
+  /** What one call may take after an answer was cut inside a tool call. Default: twice `maxOutputTokens`. */
+  readonly maxOutputRaised?: number;
+  /** Tokens that the model's window holds. Default: 200,000. */
+  readonly contextTokens?: number;
+  /** Share of the window (0 to 1) at which earlier parts are summarized. Default: 0.8. */
+  readonly compactAt?: number;
   /** How long the run waits for a host that is away. */
   readonly hostWaitMs: number;
+  /** How long one model call is tried again and again. Default: half an hour. */
+  readonly modelWaitMs?: number;
   /** Model calls after which the conversation goes on in a new run of its chain. Default: when the server suggests it. */
   readonly turnsPerRun?: number;
 }

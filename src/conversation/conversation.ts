@@ -3,6 +3,7 @@ import type { Envelope, EnvelopeAnswer } from '../contract/envelope';
 import type { Message, ToolResultBlock, Usage, UserBlock } from '../contract/message';
 import type { Denial } from '../contract/result-document';
 import type { RunInput } from '../contract/run-input';
+import type { Todo } from '../contract/todo';
 
 export const CONVERSATION_VERSION = 2;
 
@@ -29,6 +30,18 @@ export interface Conversation {
   readonly after: string | null;
   /** What the model gets, up to and with the last assistant message. */
   readonly window: readonly Message[];
+  /** Bytes of the window as JSON. */
+  readonly windowBytes: number;
+  /** Tokens of the last model call, in and out, as the endpoint counted; 0 when it does not count. */
+  readonly contextTokens: number;
+  /** The endpoint said that the window does not fit. */
+  readonly overflow: boolean;
+  /** Tries of the coming model call that failed for good, and were made anew since. */
+  readonly triesBefore: number;
+  /** Summaries so far, and how many of them since the last answer of the model. */
+  readonly compactions: { readonly count: number; readonly inARow: number };
+  /** What people said beside the task, the newest last, cut: it outlives a compaction word for word. */
+  readonly said: readonly string[];
   /** The calls of the last assistant message, in its order. */
   readonly calls: readonly CallState[];
   /** What else will be in the next user message: its blocks, and the references that tell them to readers. */
@@ -48,6 +61,12 @@ export interface Conversation {
   /** A denial that no successful call came after: the model could not do without. */
   readonly blockedBy: Denial | null;
   readonly filesChanged: readonly string[];
+  /** The model's plan, as it last wrote it. */
+  readonly todos: readonly Todo[];
+  /** The answer of a run with an output schema, once it is valid. */
+  readonly structured: { readonly value: unknown } | null;
+  /** Answers that were not valid, or were missing. */
+  readonly outputTries: number;
 }
 
 export interface CallState {
@@ -88,6 +107,12 @@ export function openConversation({ input, runId, now }: Opening): Conversation {
     turn: 0,
     after: null,
     window: [],
+    windowBytes: 0,
+    contextTokens: 0,
+    overflow: false,
+    triesBefore: 0,
+    compactions: { count: 0, inARow: 0 },
+    said: [],
     calls: [],
     pending: [],
     stopReason: null,
@@ -100,6 +125,9 @@ export function openConversation({ input, runId, now }: Opening): Conversation {
     denials: [],
     blockedBy: null,
     filesChanged: [],
+    todos: [],
+    structured: null,
+    outputTries: 0,
   };
 }
 

@@ -34,6 +34,11 @@ function textRefusal(body: unknown): string | undefined {
   return undefined;
 }
 
+/** A person has ended the chat: what comes later is not taken in. */
+export function isStopped({ stopped, queue }: Conversation): boolean {
+  return stopped || queue.some(({ kind }) => kind === 'stop');
+}
+
 /** Queues an envelope once. The same id again gets the answer of the first time. */
 export function receive(
   conversation: Conversation,

@@ -21,6 +21,16 @@ export const MAX_ERROR_BYTES = 2_000;
 /** A result that workflow code makes itself: it travels as a reference, in the input of the next model call. */
 export const MAX_INLINE_BYTES = 4_000;
 
+/** The model's plan, as part of the conversation. */
+export const MAX_TODOS_BYTES = 8 * 1024;
+
+/** What the next answer may take: more, once, after an answer was cut in the middle of a call. */
+export function outputBudget({ stopReason, calls, nudges }: Conversation, limits: RunLimits): number {
+  const base = limits.maxOutputTokens;
+  if (stopReason !== 'max_tokens' || calls.length === 0 || nudges !== 1) return base;
+  return Math.max(base, limits.maxOutputRaised ?? base * 2);
+}
+
 /** Judged before each model call, so that messages cannot outrun a limit. */
 export function exceededLimit(conversation: Conversation, limits: RunLimits, now: number): RunError | undefined {
   if (conversation.turn >= limits.maxTurns) {

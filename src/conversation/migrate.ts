@@ -1,14 +1,34 @@
 import { CONVERSATION_VERSION, type Conversation } from './conversation';
+import { jsonBytes } from './json-size';
 
 /** A value that some build wrote: its version, and the rest as that version had it. */
 interface Written {
   readonly v: number;
 }
 
+/** Version 1 knew no chats, no summaries and no plans; a task held its workspace from its preparation to its end. */
+type Version1 = Written & Pick<Conversation, 'facts' | 'window'>;
+
 /** What turns the value of version `v` (the key) into that of `v + 1`. */
 const STEPS: Readonly<Record<number, (value: Written) => Written>> = {
-  // Version 1 was never carried by a chat, and a task holds its workspace from its preparation to its end.
-  1: (value) => ({ ...value, v: 2, holdsWorkspace: 'facts' in value && value.facts !== null, stopped: false }),
+  1: (value) => {
+    const { facts, window } = value as Version1;
+    return {
+      ...value,
+      v: 2,
+      holdsWorkspace: facts !== null,
+      stopped: false,
+      windowBytes: jsonBytes(window),
+      contextTokens: 0,
+      overflow: false,
+      triesBefore: 0,
+      compactions: { count: 0, inARow: 0 },
+      said: [],
+      todos: [],
+      structured: null,
+      outputTries: 0,
+    };
+  },
 };
 
 /**

@@ -1,14 +1,19 @@
 import type { AddedRef, CallModelResult, PlannedCall, PrepareResult, ToolResult } from '../contract/activity';
 import type { Envelope } from '../contract/envelope';
 import type { AssistantMessage, Message, ToolResultBlock } from '../contract/message';
+import { TOOLS } from '../contract/names';
 import type { Denial } from '../contract/result-document';
 import type { RunInput } from '../contract/run-input';
+import type { Todo } from '../contract/todo';
 import { composeUserMessage, lastAssistant } from './compose-message';
 import type { CallState, Conversation, PendingBlock } from './conversation';
-import { cutText } from './fit';
-import { MAX_INLINE_BYTES } from './limits';
+import { remember } from './compaction';
+import type { Nudge } from './decide';
+import { cutText, fit } from './fit';
+import { jsonBytes } from './json-size';
+import { MAX_INLINE_BYTES, MAX_TODOS_BYTES } from './limits';
 import { troubleOf } from './trouble';
-import { addCost, addUsage } from './usage';
+import { addCost, addUsage, totalTokens } from './usage';
 
 /** Entry 0 and the task open the transcript. */
 export function recordPrepared(conversation: Conversation, result: PrepareResult, input: RunInput): Conversation {
@@ -34,15 +39,24 @@ export function recordEnvelopes(conversation: Conversation, envelopes: readonly 
     }));
   return {
     ...conversation,
+    said: remember(
+      conversation.said,
+      envelopes.flatMap(({ kind, body }) => (kind === 'message' ? (body.text ?? '') : [])),
+    ),
     stopped: conversation.stopped || envelopes.some(({ kind }) => kind === 'stop'),
     pending: [...conversation.pending, ...blocks],
   };
 }
 
-/** A short text of our own for the model, for example that its answer was cut. */
-export function recordNote(conversation: Conversation, note: string): Conversation {
+/** An answer cannot be used as it is: its open calls get a result, the model a short text of our own. */
+export function recordNudge(conversation: Conversation, { kind, results, note }: Nudge): Conversation {
+  const settled = settleOpenCalls(conversation, results);
   const block: PendingBlock = { ref: { note }, block: { type: 'text', text: note } };
-  return { ...conversation, nudges: conversation.nudges + 1, pending: [...conversation.pending, block] };
+  return {
+    ...settled,
+    ...(kind === 'unstructured' ? { outputTries: settled.outputTries + 1 } : { nudges: settled.nudges + 1 }),
+    pending: [...settled.pending, block],
+  };
 }
 
 /** What the model is asked next: the window and the user message that the pending parts make. */
@@ -59,13 +73,19 @@ export function messagesForModel(conversation: Conversation): Message[] {
 export function recordModel(conversation: Conversation, result: CallModelResult): Conversation {
   const turn = conversation.turn + 1;
   const calls = result.calls.map((plan) => openCall(turn, plan, result.message));
+  const window = [...messagesForModel(conversation), result.message];
   const settledByGate = calls.map((call) => gate(call));
   const denials = settledByGate.flatMap(({ denial }) => (denial === undefined ? [] : [denial]));
   return {
     ...conversation,
     turn,
     after: result.message.id,
-    window: [...messagesForModel(conversation), result.message],
+    window,
+    windowBytes: conversation.windowBytes + jsonBytes(window.slice(conversation.window.length)),
+    contextTokens: totalTokens({ call: result.usage }),
+    overflow: false,
+    triesBefore: 0,
+    compactions: { ...conversation.compactions, inARow: 0 },
     calls: settledByGate.map(({ call }) => call),
     pending: [],
     stopReason: result.stopReason,
@@ -78,16 +98,41 @@ export function recordModel(conversation: Conversation, result: CallModelResult)
   };
 }
 
+/** The endpoint says that the window does not fit: it has to become smaller before the same call is made again. */
+export function recordOverflow(conversation: Conversation): Conversation {
+  return { ...conversation, overflow: true, triesBefore: conversation.triesBefore + 1 };
+}
+
 /** A tool ran; its result answers the call. */
 export function recordTool(conversation: Conversation, result: ToolResult): Conversation {
   const ref: AddedRef = { activity: `tool-${result.call}`, id: result.id };
   const settled = settle(conversation, result.call, ref, result.message, result.status !== 'success');
   const changed = result.details?.filesChanged ?? [];
+  const input = conversation.calls.find(({ call }) => call === result.call)?.input;
   return {
     ...settled,
+    ...meaningOf(settled, result, input),
     blockedBy: result.status === 'success' && isBefore(settled.blockedBy, result.call) ? null : settled.blockedBy,
     filesChanged: [...new Set([...settled.filesChanged, ...changed])],
   };
+}
+
+/** Some tools are the model's way to tell the conversation something: their input counts, not what they do. */
+function meaningOf(
+  conversation: Conversation,
+  { tool, status }: ToolResult,
+  input: unknown,
+): Partial<Pick<Conversation, 'structured' | 'outputTries' | 'todos'>> {
+  if (tool === TOOLS.submit) {
+    return status === 'success' ? { structured: { value: input } } : { outputTries: conversation.outputTries + 1 };
+  }
+  return tool === TOOLS.todo && status === 'success' ? { todos: todosOf(input) } : {};
+}
+
+/** The host has checked the form; the size is bounded here, where it becomes part of the value. */
+function todosOf(input: unknown): readonly Todo[] {
+  const { todos } = input as { readonly todos?: readonly Todo[] };
+  return fit(todos ?? [], MAX_TODOS_BYTES);
 }
 
 /** Workflow code answers a call itself: denied, interrupted, cut, or its activity was lost. */

@@ -61,12 +61,17 @@ function describeGit(git: GitFacts | null): string {
 function describeSandbox(sandbox: SandboxState): string {
   switch (sandbox.mode) {
     case 'strict':
-      return 'run in a sandbox without network; they can write in the workspace and in temporary directories only. What fails for lack of network cannot be mended by trying again.';
+      return `run in a sandbox ${describeNetwork(sandbox.network)}; they can write in the workspace and in temporary directories only. What fails for lack of network cannot be mended by trying again.`;
     case 'off':
       return 'run without a sandbox, by the decision of the operator. Take care: they can reach everything that the user can.';
     case 'broken':
       return `are refused, because the sandbox does not hold on this machine (${sandbox.detail}). Do what you can with the file tools, and say what could not be checked.`;
   }
+}
+
+function describeNetwork(hosts: readonly string[] = []): string {
+  if (hosts.length === 0) return 'without network';
+  return `that reaches these hosts only, by HTTP and HTTPS and not with read_only: ${hosts.join(', ')}`;
 }
 
 function describeTools({ tools, unattended }: SystemPromptInput): string {

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { strictSchema } from './registry';
 
 export type Coerced =
@@ -21,6 +21,8 @@ export function coerceInput(schema: z.ZodObject, raw: unknown): Coerced {
   const given = typeof raw === 'string' ? parseAs(raw, 'object') : raw;
   if (!isRecord(given))
     return { ok: false, message: `The input must be a JSON object with ${nameList(Object.keys(properties))}.` };
+  // An open schema leaves the judgement to its tool.
+  if (schema.def.catchall instanceof z.ZodUnknown) return { ok: true, input: given, changed: typeof raw === 'string' };
   const known = new Map(Object.entries(properties));
   const unknownNames = Object.keys(given).filter((name) => !known.has(name));
   if (unknownNames.length > 0) {

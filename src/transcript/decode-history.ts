@@ -174,6 +174,17 @@ function inputPayloads(event: HistoryEvent): Payload[] | null | undefined {
 
 async function closeOf(event: HistoryEvent, codecs: readonly PayloadCodec[]): Promise<CloseFact | undefined> {
   const at = timeOf(event);
+  const terminated = event.workflowExecutionTerminatedEventAttributes;
+  if (terminated) return { status: 'terminated', at, reason: terminated.reason ?? '' };
+  return (await writtenClose(event, at, codecs)) ?? statusOnly(event, at);
+}
+
+/** An end that carries something. */
+async function writtenClose(
+  event: HistoryEvent,
+  at: number,
+  codecs: readonly PayloadCodec[],
+): Promise<CloseFact | undefined> {
   const completed = event.workflowExecutionCompletedEventAttributes;
   if (completed) {
     const [result] = await decodePayloads(completed.result?.payloads, codecs);
@@ -189,8 +200,11 @@ async function closeOf(event: HistoryEvent, codecs: readonly PayloadCodec[]): Pr
       failure: { type: info?.type ?? '', message: failed.failure?.message ?? '', details },
     };
   }
+  return undefined;
+}
+
+function statusOnly(event: HistoryEvent, at: number): CloseFact | undefined {
   if (event.workflowExecutionCanceledEventAttributes) return { status: 'cancelled', at };
-  if (event.workflowExecutionTerminatedEventAttributes) return { status: 'terminated', at };
   if (event.workflowExecutionTimedOutEventAttributes) return { status: 'timed_out', at };
   return event.workflowExecutionContinuedAsNewEventAttributes ? { status: 'continued_as_new', at } : undefined;
 }

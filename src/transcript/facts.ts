@@ -35,5 +35,7 @@ export interface CloseFact {
   readonly status: 'completed' | 'failed' | 'cancelled' | 'terminated' | 'timed_out' | 'continued_as_new';
   readonly at: number;
   readonly result?: unknown;
+  /** Why somebody terminated it. */
+  readonly reason?: string;
   readonly failure?: { readonly type: string; readonly message: string; readonly details: unknown };
 }

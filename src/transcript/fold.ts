@@ -1,5 +1,6 @@
-import type { AddedRef, PlannedCall, ToolResult } from '../contract/activity';
-import type { AssistantMessage, Message, UserBlock } from '../contract/message';
+import type { AddedRef, CompactedRef, PlannedCall, ToolResult } from '../contract/activity';
+import type { AssistantMessage, Message, UserBlock, UserMessage } from '../contract/message';
+import { compactedWindow } from '../conversation/compaction';
 import { composeUserMessage, lastAssistant } from '../conversation/compose-message';
 import { resultBlock } from '../conversation/record';
 
@@ -15,6 +16,8 @@ export interface Lookup {
   message(id: string): string | undefined;
   /** The result of an activity, if it is the one with this random id. */
   result(activityId: string, id: string): CallResult | undefined;
+  /** The message that a summary put at the head of the window; `carried`: it stands there already. */
+  head(ref: CompactedRef): UserMessage | 'carried' | undefined;
 }
 
 /** What the model reads of a tool's result. */
@@ -32,7 +35,10 @@ export function callBlocks(turn: number, plans: readonly PlannedCall[]): CallBlo
 
 /** Folds what model calls added and answered into messages. One instance folds one transcript. */
 export interface Fold {
+  /** The whole conversation, whatever was summarized since. */
   readonly messages: readonly Message[];
+  /** What the model gets. */
+  window(): readonly Message[];
   /** The user message that `refs` make, if any, is appended. @throws HistoryGap */
   add(refs: readonly AddedRef[]): void;
   /** The model's answer and the calls it holds. */
@@ -41,23 +47,35 @@ export interface Fold {
 
 export function createFold(lookup: Lookup, start: readonly Message[] = [], open: readonly CallBlock[] = []): Fold {
   const messages: Message[] = [...start];
+  let window = [...start];
   let calls = open;
+  const append = (message: Message): void => {
+    messages.push(message);
+    window.push(message);
+  };
   return {
     messages,
+    window: () => window,
     add: (refs) => {
+      for (const ref of refs) {
+        if (!('compacted' in ref)) continue;
+        const head = lookup.head(ref);
+        if (head === undefined) throw new HistoryGap(`summary ${ref.compacted} is not known`);
+        if (head !== 'carried') window = compactedWindow(window, head, ref.keepFrom);
+      }
       const blocks = refs.flatMap((ref) => resolve(ref, calls, lookup));
       const message = composeUserMessage(lastAssistant(messages), blocks);
-      if (message !== undefined) messages.push(message);
+      if (message !== undefined) append(message);
     },
     answer: (message, next) => {
-      messages.push(message);
+      append(message);
       calls = next;
     },
   };
 }
 
 function resolve(ref: AddedRef, calls: readonly CallBlock[], lookup: Lookup): UserBlock[] {
-  if ('prepared' in ref) return [];
+  if ('prepared' in ref || 'compacted' in ref) return [];
   if ('task' in ref) return [{ type: 'text', text: lookup.task }];
   if ('note' in ref) return [{ type: 'text', text: ref.note }];
   if ('inline' in ref) return [resultBlock(blockIdOf(calls, ref.inline.call), ref.inline.text, true)];

@@ -5,6 +5,7 @@ import { MEMO } from '../contract/names';
 import type { ResultDocument } from '../contract/result-document';
 import { assistantText } from '../conversation/compose-message';
 import type { Tail } from '../conversation/ending';
+import { troubleOf } from '../conversation/trouble';
 import { createHistoryDecoder, type DecoderOptions, type HistoryDecoder, type HistoryEvent } from './decode-history';
 import type { ActivityFact, RunFacts } from './facts';
 import { modelCalls, transcript, type ModelCallFact } from './transcript';
@@ -38,16 +39,20 @@ function viewOf(workflowId: string, runs: readonly RunFacts[]): RunView {
   const last = runs[runs.length - 1] as RunFacts;
   const result = resultOf(last);
   const closed = isOver(last);
+  const chain = chainOf(runs, closed);
   return {
     workflowId,
     runId: last.firstRunId,
     input: first.input,
     startedAt: first.startedAt,
     messages: chainMessages(runs),
-    turns: turnsOf(runs, closed),
+    turns: chain.calls.map((call, index) => turnOf(chain, call, chain.calls[index + 1])),
     ...(result === undefined ? {} : { result }),
     closed,
     ...(closed && last.close !== undefined ? { closeStatus: last.close.status } : {}),
+    ...(last.close?.reason ? { closeReason: last.close.reason } : {}),
+    received: [...chain.envelopes.keys()],
+    atRest: first.input.kind === 'chat' && isAtRest(chain),
     unread: (last.memo[MEMO.unread] as string[] | undefined) ?? [],
     historyBytes: sum(runs.map(({ bytes }) => bytes)),
     historyEvents: sum(runs.map(({ events }) => events)),
@@ -81,17 +86,29 @@ interface Chain {
   readonly closed: boolean;
 }
 
-function turnsOf(runs: readonly RunFacts[], closed: boolean): TurnView[] {
+function chainOf(runs: readonly RunFacts[], closed: boolean): Chain {
   const last = runs[runs.length - 1];
-  const chain: Chain = {
+  return {
     calls: runs.flatMap((facts) => modelCalls(facts)),
     activities: new Map(runs.flatMap(({ activities }) => [...activities])),
     envelopes: new Map(runs.flatMap(({ envelopes }) => [...envelopes])),
     tail: (last?.memo[MEMO.tail] as Tail | undefined)?.added ?? [],
     closed,
   };
-  return chain.calls.map((call, index) => turnOf(chain, call, chain.calls[index + 1]));
 }
+
+/** The last answer asks for nothing, and no message waits to be taken in. */
+function isAtRest({ calls, envelopes, closed }: Chain): boolean {
+  const result = calls[calls.length - 1]?.result;
+  if (closed || result === undefined || result.calls.length > 0) return false;
+  if (troubleOf(result.stopReason, result.message) !== undefined || !RESTING.includes(result.stopReason)) return false;
+  const taken = new Set(
+    calls.flatMap(({ input }) => input.added.flatMap((ref) => ('message' in ref ? ref.message : []))),
+  );
+  return [...envelopes.values()].every(({ id }) => taken.has(id));
+}
+
+const RESTING = ['end_turn', 'stop_sequence', 'tool_use'];
 
 function turnOf(chain: Chain, call: ModelCallFact, next: ModelCallFact | undefined): TurnView {
   const { activity, result } = call;
@@ -108,7 +125,12 @@ function turnOf(chain: Chain, call: ModelCallFact, next: ModelCallFact | undefin
     startedAt: activity.startedAt ?? activity.scheduledAt,
     ...(result === undefined
       ? {}
-      : { stopReason: result.stopReason, usage: result.usage, durationMs: result.durationMs }),
+      : {
+          content: result.message.content,
+          stopReason: result.stopReason,
+          usage: result.usage,
+          durationMs: result.durationMs,
+        }),
     ...(activity.failure === undefined ? {} : { failure: activity.failure }),
     steps: stepsOf(chain, call, next),
   };

@@ -3,6 +3,7 @@ import type {
   CallModelInput,
   CallModelResult,
   PrepareResult,
+  SummarizeResult,
   ToolResult,
   WorkspaceFacts,
 } from '../contract/activity';
@@ -20,6 +21,9 @@ export interface ModelCallFact {
   readonly input: CallModelInput;
   readonly result?: CallModelResult;
 }
+
+/** Where in the conversation a window is asked for. */
+export type WindowQuery = Pick<CallModelInput, 'turn' | 'after' | 'added'>;
 
 /** The model calls of a run in order. */
 export function modelCalls(facts: RunFacts): ModelCallFact[] {
@@ -54,13 +58,13 @@ export function transcript(facts: RunFacts): Message[] {
  * What one model call is given: the transcript up to and with what it adds.
  * @throws HistoryGap
  */
-export function windowOf(facts: RunFacts, input: CallModelInput): Message[] {
+export function windowOf(facts: RunFacts, input: WindowQuery): Message[] {
   const fold = foldCalls(
     facts,
     modelCalls(facts).filter(({ turn }) => turn < input.turn),
   );
   fold.add(input.added);
-  return [...fold.messages];
+  return [...fold.window()];
 }
 
 /** References of a run lead into its own history, or into the conversation that it was handed. */
@@ -75,6 +79,12 @@ function historyLookup(facts: RunFacts): Lookup {
       const result = facts.activities.get(activityId)?.result as ToolResult | undefined;
       return result?.id === id ? result : carriedResult(facts, id);
     },
+    head: ({ compacted, activity }) => {
+      const result = facts.activities.get(activity)?.result as SummarizeResult | undefined;
+      if (result?.id === compacted && result.head !== null) return result.head;
+      const handedOver = facts.carried?.pending.some(({ ref }) => 'compacted' in ref && ref.compacted === compacted);
+      return handedOver === true ? 'carried' : undefined;
+    },
   };
 }
 
@@ -85,7 +95,7 @@ function carriedMessage({ carried }: RunFacts, id: string): string | undefined {
 
 function carriedResult({ carried }: RunFacts, id: string): CallResult | undefined {
   for (const { call, settled } of carried?.calls ?? []) {
-    if (settled === undefined || !('activity' in settled.ref) || settled.ref.id !== id) continue;
+    if (settled === undefined || !('id' in settled.ref) || settled.ref.id !== id) continue;
     const { content, is_error: isError } = settled.block;
     return { call, message: content, status: isError === true ? 'failed' : 'success' };
   }

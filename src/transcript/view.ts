@@ -1,5 +1,5 @@
 import type { ToolDetails } from '../contract/activity';
-import type { Message, Usage } from '../contract/message';
+import type { AssistantBlock, Message, Usage } from '../contract/message';
 import type { ResultDocument } from '../contract/result-document';
 import type { RunInput } from '../contract/run-input';
 
@@ -18,6 +18,12 @@ export interface RunView {
   readonly closed: boolean;
   /** How Temporal closed it, present once it is closed. */
   readonly closeStatus?: 'completed' | 'failed' | 'cancelled' | 'terminated' | 'timed_out' | 'continued_as_new';
+  /** What the person who terminated it gave as the reason. */
+  readonly closeReason?: string;
+  /** Ids of everything that people sent and the conversation has. */
+  readonly received: readonly string[];
+  /** An open chat that has answered everything and waits for the next message. */
+  readonly atRest: boolean;
   /** Envelope ids that the run never took in. */
   readonly unread: readonly string[];
   readonly historyBytes: number;
@@ -32,6 +38,8 @@ export interface TurnView {
   readonly said: readonly { readonly by: string; readonly text: string }[];
   readonly status: 'running' | 'done' | 'failed';
   readonly text: string;
+  /** The whole answer, once there is one. */
+  readonly content?: readonly AssistantBlock[];
   readonly stopReason?: string;
   readonly usage?: Usage;
   readonly startedAt: number;

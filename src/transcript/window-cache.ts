@@ -5,7 +5,7 @@ import type { RunInput } from '../contract/run-input';
 import { jsonBytes } from '../conversation/json-size';
 import type { RunFacts } from './facts';
 import { callBlocks, createFold, HistoryGap, type CallBlock } from './fold';
-import { windowOf, workspaceFacts } from './transcript';
+import { windowOf, workspaceFacts, type WindowQuery } from './transcript';
 
 export interface RunRef {
   readonly workflowId: string;
@@ -27,7 +27,7 @@ export interface Windows {
   /** The run's input and entry 0. */
   context(run: RunRef): Promise<RunContext>;
   /** What the model is asked by this call. @throws HistoryGap when history lacks a part. */
-  load(run: RunRef, call: CallModelInput): Promise<Window>;
+  load(run: RunRef, call: WindowQuery): Promise<Window>;
   /** The model answered: the next call of this run finds the window here. */
   answered(run: RunRef, call: CallModelInput, window: Window, result: CallModelResult): void;
   /** A tool's result, for the next call's references. */
@@ -59,13 +59,14 @@ export function createWindows({ readRun, maxBytes }: WindowsOptions): Windows {
   const enabled = maxBytes > 0;
   const contexts = createContexts(readRun, enabled);
 
-  async function cached(run: RunRef, call: CallModelInput): Promise<Window | undefined> {
+  async function cached(run: RunRef, call: WindowQuery): Promise<Window | undefined> {
     const entry = entries.get(keyOf(run));
     if (!enabled || entry === undefined || entry.after !== call.after) return undefined;
     const known = await contexts.context(run);
     const lookup = {
       task: known.input.task,
       message: () => undefined,
+      head: () => undefined,
       result: (_activityId: string, id: string) => results.get(id),
     };
     const fold = createFold(lookup, entry.messages, entry.calls);
@@ -75,7 +76,7 @@ export function createWindows({ readRun, maxBytes }: WindowsOptions): Windows {
       if (error instanceof HistoryGap) return undefined;
       throw error;
     }
-    return { ...known, messages: fold.messages };
+    return { ...known, messages: fold.window() };
   }
 
   return {
@@ -89,7 +90,8 @@ export function createWindows({ readRun, maxBytes }: WindowsOptions): Windows {
     answered: (run, call, window, result) => {
       if (!enabled) return;
       const before = entries.get(keyOf(run));
-      const isNext = before !== undefined && before.after === call.after;
+      const isNext =
+        before !== undefined && before.after === call.after && !call.added.some((ref) => 'compacted' in ref);
       const added = isNext ? window.messages.slice(before.messages.length) : window.messages;
       entries.set(keyOf(run), {
         after: result.message.id,

@@ -34,11 +34,14 @@ async function converse(run: Run): Promise<WayOut> {
   if (run.conversation.facts === null) await run.prepare();
   for (;;) {
     run.takeMessages();
-    const next = decideNext(run.conversation, run.input, Date.now());
+    const next = decideNext(run.conversation, run.input, Date.now(), run.rules);
     if (next.do !== 'end' && (await run.isFull())) return { do: 'continue' };
     switch (next.do) {
       case 'callModel':
         await run.callModel();
+        break;
+      case 'compact':
+        await run.compact(next.keepFrom);
         break;
       case 'runBatch':
         await run.runBatch(next.calls);

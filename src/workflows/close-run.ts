@@ -5,6 +5,7 @@ import {
   upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { FinishResult } from '../contract/activity';
 import { MEMO } from '../contract/names';
 import type { ResultDocument, RunError } from '../contract/result-document';
 import { fitDocument, resultDocument, tailOf } from '../conversation/ending';
@@ -27,7 +28,9 @@ export async function closeRun(run: Run, error: RunError | null): Promise<Result
     run.closing = true;
     run.conversation = settleOpenCalls(run.conversation, NOT_RUN);
     run.report.now('closing');
-    await giveBackWorkspace(run);
+    const { filesChanged } = await giveBackWorkspace(run);
+    // What the host saw in the workspace is more than what tools said; without the host there is only that.
+    if (filesChanged !== undefined) run.conversation = { ...run.conversation, filesChanged };
     const { workflowId } = workflowInfo();
     const document = resultDocument(run.conversation, { error, workflowId, now: Date.now() });
     upsertMemo({
@@ -47,8 +50,8 @@ export async function closeRun(run: Run, error: RunError | null): Promise<Result
 }
 
 /** A host that is away must not keep a run from ending: the lease falls to the next run once this one is closed. */
-async function giveBackWorkspace(run: Run): Promise<void> {
-  if (run.conversation.facts === null) return;
+async function giveBackWorkspace(run: Run): Promise<FinishResult> {
+  if (run.conversation.facts === null) return {};
   const { finishMs, heartbeatMs } = run.input.timeouts;
   const options = {
     activityId: 'finish',
@@ -60,10 +63,12 @@ async function giveBackWorkspace(run: Run): Promise<void> {
     retry: { maximumAttempts: 3, initialInterval: 100 },
   };
   try {
-    await hostActivities.finishWorkspace.executeWithOptions(options, [
+    const result: FinishResult | undefined = await hostActivities.finishWorkspace.executeWithOptions(options, [
       { seq: 1, firstRunId: run.conversation.firstRunId },
     ]);
+    // A worker of an earlier build has nothing to tell.
+    return result ?? {};
   } catch {
-    // See above.
+    return {};
   }
 }

@@ -11,7 +11,7 @@ import { CONVERSATION_QUERY, FAILURE, INBOX_SIGNAL, SEND_UPDATE, STATUS_QUERY } 
 import type { RunInput } from '../contract/run-input';
 import type { RunStatus } from '../contract/status';
 import type { Conversation } from '../conversation/conversation';
-import { receive, refusalOf } from '../conversation/inbox';
+import { isStopped, receive, refusalOf } from '../conversation/inbox';
 
 const sendUpdate = defineUpdate<EnvelopeAnswer, [Envelope]>(SEND_UPDATE);
 const inboxSignal = defineSignal<[Envelope]>(INBOX_SIGNAL);
@@ -44,7 +44,8 @@ export function openInbox(owner: InboxOwner): void {
     {
       description: 'A message for the conversation; taken in at the next turn.',
       validator: (envelope) => {
-        const refusal = owner.closing || owner.conversation.stopped ? ENDING : refusalOf(envelope, owner.input.kind);
+        const isEnding = owner.closing || isStopped(owner.conversation);
+        const refusal = isEnding ? ENDING : refusalOf(envelope, owner.input.kind);
         if (refusal !== undefined) throw ApplicationFailure.nonRetryable(refusal, FAILURE.badMessage);
       },
     },

@@ -11,20 +11,21 @@ import {
 import type { RunState } from '../contract/outcome';
 import type { RunInput } from '../contract/run-input';
 import { openConversation, addedRefs, type CallState, type Conversation } from '../conversation/conversation';
-import type { Next } from '../conversation/decide';
+import { compactionNotes, recordCompaction, summaryActivity, untoldCompactions } from '../conversation/compaction';
+import type { Next, Rules } from '../conversation/decide';
 import { mustContinue } from '../conversation/continuation';
 import { cutText } from '../conversation/fit';
 import { drain } from '../conversation/inbox';
 import { migrate } from '../conversation/migrate';
-import { shareBytes } from '../conversation/limits';
+import { outputBudget, shareBytes } from '../conversation/limits';
 import {
   recordEnvelopes,
   recordInline,
   recordModel,
-  recordNote,
+  recordNudge,
+  recordOverflow,
   recordPrepared,
   recordTool,
-  settleOpenCalls,
 } from '../conversation/record';
 import { createHostCalls, fitInput, hostActivities, type CallHost } from './host-calls';
 import { openInbox, type InboxOwner } from './inbox';
@@ -47,9 +48,11 @@ export interface Run extends InboxOwner {
   readonly input: RunInput;
   readonly report: Report;
   readonly callHost: CallHost;
+  readonly rules: Rules;
   prepare(): Promise<void>;
   takeMessages(): void;
   callModel(): Promise<void>;
+  compact(keepFrom: string): Promise<void>;
   runBatch(calls: readonly CallState[]): Promise<void>;
   nudge(next: Extract<Next, { readonly do: 'nudge' }>): void;
   waitForMessage(): Promise<void>;
@@ -68,6 +71,7 @@ export function openRun(input: RunInput, carried: Conversation | undefined): Run
     input,
     report,
     callHost,
+    rules: patched('rules-2') ? 2 : 1,
     conversation:
       carried === undefined ? openConversation({ input, runId, now: startTime.getTime() }) : migrate(carried),
     closing: false,
@@ -79,9 +83,10 @@ export function openRun(input: RunInput, carried: Conversation | undefined): Run
       run.conversation = recordEnvelopes(conversation, envelopes);
     },
     callModel: () => callModel(run),
+    compact: (keepFrom) => compact(run, keepFrom),
     runBatch: (calls) => runBatch(run, calls),
-    nudge: ({ results, note }) => {
-      run.conversation = recordNote(settleOpenCalls(run.conversation, results), note);
+    nudge: (next) => {
+      run.conversation = recordNudge(run.conversation, next);
     },
     waitForMessage: () => waitForMessage(run),
     isFull: () => isFull(run, turnsAtStart),
@@ -128,21 +133,55 @@ async function callModel(run: Run): Promise<void> {
     startToCloseMs: input.timeouts.modelCallMs,
     maximumAttempts: input.timeouts.modelAttempts,
   };
-  const { after } = conversation;
+  const { after, triesBefore } = conversation;
   const added = addedRefs(conversation);
-  const { maxOutputTokens } = input.limits;
-  const result = await run.callHost(call, (options, seq) =>
-    hostActivities.callModel.executeWithOptions(options, [
-      fitInput({ seq, turn, after, added, maxOutputTokens, triesBefore: 0 }),
-    ]),
-  );
-  run.conversation = recordModel(run.conversation, result);
+  const maxOutputTokens = outputBudget(conversation, input.limits);
+  try {
+    const result = await run.callHost(call, (options, seq) =>
+      hostActivities.callModel.executeWithOptions(options, [
+        fitInput({ seq, turn, after, added, maxOutputTokens, triesBefore }),
+      ]),
+    );
+    run.conversation = recordModel(run.conversation, result);
+  } catch (error) {
+    if (run.rules === 1 || toRunError(error).class !== 'context_window') throw error;
+    run.conversation = recordOverflow(run.conversation);
+  }
   run.report.publish(run.conversation);
+}
+
+/** What came before `keepFrom` becomes a summary. One that does not help leaves the window as it is. */
+async function compact(run: Run, keepFrom: string): Promise<void> {
+  const { input, conversation } = run;
+  const n = conversation.compactions.count + 1;
+  run.report.now(`turn ${String(conversation.turn)}: summarizing what came before`);
+  const call = {
+    activityId: summaryActivity(n),
+    summary: `${String(conversation.turn)} · summarize what came before`,
+    startToCloseMs: input.timeouts.modelCallMs,
+    maximumAttempts: input.timeouts.modelAttempts,
+  };
+  const request = {
+    n,
+    turn: conversation.turn + 1,
+    after: conversation.after,
+    added: untoldCompactions(conversation),
+    keepFrom,
+    maxOutputTokens: input.limits.maxOutputTokens,
+    notes: compactionNotes(conversation),
+  };
+  const result = await run.callHost(call, (options, seq) =>
+    hostActivities.summarize.executeWithOptions(options, [fitInput({ seq, ...request })]),
+  );
+  run.conversation = recordCompaction(run.conversation, result, keepFrom);
 }
 
 /** All calls end before this returns, also when one of them was cancelled: nothing runs on behind the loop. */
 async function runBatch(run: Run, calls: readonly CallState[]): Promise<void> {
   run.report.now(calls.map(({ call, plan }) => `${call} ${plan.name} ${plan.summary}`).join(', '));
+  // A change takes the workspace again where it was given up.
+  if (calls.some(({ plan }) => plan.effect === 'write'))
+    run.conversation = { ...run.conversation, holdsWorkspace: true };
   const outcomes = await Promise.allSettled(calls.map((call) => runCall(run, call)));
   const failed = outcomes.find((outcome) => outcome.status === 'rejected');
   if (failed !== undefined) throw failed.reason;

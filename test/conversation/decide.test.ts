@@ -1,7 +1,7 @@
 import type { CallModelResult } from '../../src/contract/activity';
 import type { Conversation } from '../../src/conversation/conversation';
 import { decideNext } from '../../src/conversation/decide';
-import { recordEnvelopes, recordModel, recordNote, recordTool, settleOpenCalls } from '../../src/conversation/record';
+import { recordEnvelopes, recordModel, recordNudge, recordTool } from '../../src/conversation/record';
 import {
   answer,
   answeredConversation,
@@ -152,7 +152,7 @@ describe('nudges', () => {
       const next = decideNext(conversation, task, NOW);
       steps.push(next.do === 'end' ? `end ${next.error?.class ?? 'done'}` : next.do);
       if (next.do !== 'nudge') return steps;
-      conversation = recordNote(settleOpenCalls(conversation, next.results), next.note);
+      conversation = recordNudge(conversation, next);
       expect(decided(conversation)).toBe('callModel');
     }
     return steps;
@@ -183,7 +183,7 @@ describe('nudges', () => {
       expect(decided(conversation)).toBe(usable ? `run ${String(turn)}.1` : 'nudge');
       conversation = usable
         ? recordTool(conversation, toolResult(`${String(turn)}.1`))
-        : recordNote(conversation, 'go on');
+        : recordNudge(conversation, { kind: 'cut', results: '', note: 'go on' });
     }
   });
 
@@ -248,4 +248,94 @@ describe('the model ends the task after a denial', () => {
       'end done',
     );
   });
+});
+
+describe('an answer with a schema', () => {
+  const structured = runInput({ outputSchema: { type: 'object' } });
+  const submit = (
+    status: 'success' | 'failed',
+    conversation = answeredConversation({ calls: [{ name: 'submit_result' }] }),
+  ) => recordTool(conversation, toolResult('1.1', { tool: 'submit_result', status }));
+
+  test('accepted → the run is done, with the input as its answer', () => {
+    const conversation = submit('success');
+
+    expect(decided(conversation, structured)).toBe('end done');
+    expect(conversation.structured).toEqual({ value: { n: 1 } });
+  });
+
+  test('not accepted → the model is asked again, five times at most', () => {
+    const refused = submit('failed');
+
+    expect(decided(refused, structured)).toBe('callModel');
+    expect(decided({ ...refused, outputTries: 5 }, structured)).toBe('end output_invalid');
+  });
+
+  test('missing → told to call the tool, which counts as a try, also when it happens again and again', () => {
+    let conversation = stopped('end_turn');
+    for (let tries = 1; tries <= 5; tries += 1) {
+      const next = decideNext(conversation, structured, NOW);
+      if (next.do !== 'nudge') throw new Error(`told ${tries - 1} times only`);
+      expect(next.note).toContain('submit_result');
+      conversation = recordNudge(conversation, next);
+      if (tries < 5) conversation = recordModel(conversation, answer(tries + 1));
+    }
+    expect(decided(conversation, structured)).toBe('end output_invalid');
+  });
+
+  test('the run needed something that was denied → denied, not asked for an answer', () => {
+    const denied = answeredConversation({ calls: [{ verdict: 'deny', reason: 'no' }] });
+    const said = recordModel(denied, answer(2));
+
+    expect(decided(said, structured)).toBe('end permission_needed');
+  });
+});
+
+describe('the same call again and again', () => {
+  function repeated(times: number): Conversation {
+    let conversation = preparedConversation();
+    for (let turn = 1; turn <= times; turn += 1) {
+      conversation = recordModel(conversation, answer(turn, { calls: [{}] }));
+      conversation = recordTool(conversation, toolResult(`${turn}.1`, { message: 'same' }));
+    }
+    return conversation;
+  }
+
+  test.each([
+    [2, 'callModel'],
+    [3, 'nudge'],
+    [4, 'callModel'],
+    [5, 'end no_progress'],
+  ])('%s times → %s', (times, expected) => {
+    expect(decided(repeated(times))).toBe(expected);
+  });
+
+  test('a run that began under older rules → goes on', () => {
+    expect(decideNext(repeated(5), task, NOW, 1)).toEqual({ do: 'callModel' });
+  });
+});
+
+test('a window that is nearly full → a summary first; under older rules the model is asked', () => {
+  const conversation = { ...answeredConversation({ calls: [{}] }), contextTokens: 190_000 };
+  const two = recordModel(
+    recordTool(conversation, toolResult('1.1')),
+    answer(2, { calls: [{}], result: { usage: { input: 190_000, output: 0, cacheRead: 0, cacheWrite: 0 } } }),
+  );
+  const full = recordTool(two, toolResult('2.1', { message: 'other' }));
+
+  expect(decideNext(full, task, NOW)).toEqual({ do: 'compact', keepFrom: 'm2' });
+  expect(decideNext(full, task, NOW, 1)).toEqual({ do: 'callModel' });
+  expect(decided({ ...full, compactions: { count: 2, inARow: 2 } })).toBe('end context_window');
+});
+
+test('an answer cut inside a call → more room is promised once, then told to split', () => {
+  const cut = stopped('max_tokens', { calls: [{}] });
+  const first = decideNext(cut, task, NOW);
+
+  expect(first).toMatchObject({ do: 'nudge', kind: 'cutInCall' });
+  expect(decideNext({ ...cut, nudges: 1 }, task, NOW)).toMatchObject({ do: 'nudge', kind: 'cut' });
+});
+
+test('a chat that was stopped → ends once it is at rest', () => {
+  expect(decided({ ...stopped('end_turn'), stopped: true }, chat)).toBe('end done');
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Envelope } from '../../src/contract/envelope';
 import type { Conversation } from '../../src/conversation/conversation';
-import { drain, receive, refusalOf } from '../../src/conversation/inbox';
+import { drain, isStopped, receive, refusalOf } from '../../src/conversation/inbox';
 import { envelope, preparedConversation } from '../support/conversation-parts';
 
 function receiveAll(envelopes: readonly Envelope[], start: Conversation = preparedConversation()): Conversation {
@@ -141,4 +141,12 @@ describe('refusalOf', () => {
     expect(refusalOf(envelope('a', { kind: 'stop', body: {} }), 'chat')).toBeUndefined();
     expect(refusalOf(envelope('a', { body: {} }), 'chat')).toBe('the message is empty');
   });
+});
+
+test('a stop that came → nothing more is taken in, already while it waits in the queue', () => {
+  const conversation = preparedConversation();
+
+  expect(isStopped(conversation)).toBe(false);
+  expect(isStopped({ ...conversation, queue: [envelope('a'), envelope('s', { kind: 'stop' })] })).toBe(true);
+  expect(isStopped({ ...conversation, stopped: true })).toBe(true);
 });

@@ -1,7 +1,14 @@
 import type { Conversation } from '../../src/conversation/conversation';
-import { exceededLimit, MAX_MESSAGE_BYTES, shareBytes, timeLimitReached } from '../../src/conversation/limits';
+import {
+  exceededLimit,
+  MAX_MESSAGE_BYTES,
+  outputBudget,
+  shareBytes,
+  timeLimitReached,
+} from '../../src/conversation/limits';
 import { addCost, addUsage, totalTokens } from '../../src/conversation/usage';
-import { preparedConversation } from '../support/conversation-parts';
+import { answeredConversation, preparedConversation } from '../support/conversation-parts';
+import { runInput } from '../support/run-input';
 
 const limits = { maxTurns: 10, maxOutputTokens: 4_096, hostWaitMs: 60_000 };
 const usage = { input: 100, output: 20, cacheRead: 3, cacheWrite: 4 };
@@ -78,4 +85,24 @@ test.each([
   [1, null, null],
 ])('costs %p and %p → %p: unknown stays unknown', (sum, cost, expected) => {
   expect(addCost(sum, cost)).toBe(expected);
+});
+
+test.each([
+  ['an answer that was not cut', { calls: false }, 1_000],
+  ['a text that was cut', { stopReason: 'max_tokens', nudges: 1, calls: false }, 1_000],
+  ['a call that was cut', { stopReason: 'max_tokens', nudges: 1, calls: true }, 2_000],
+  ['a call that was cut again', { stopReason: 'max_tokens', nudges: 2, calls: true }, 1_000],
+])('room for the next answer after %s → %j gives %s', (_, { calls, ...change }, expected) => {
+  const conversation = { ...answeredConversation(calls ? { calls: [{}] } : {}), ...change };
+  const limits = { ...runInput().limits, maxOutputTokens: 1_000 };
+
+  expect(outputBudget(conversation, limits)).toBe(expected);
+});
+
+test('the raised room is the setting, and never less than the usual', () => {
+  const conversation = { ...answeredConversation({ calls: [{}] }), stopReason: 'max_tokens', nudges: 1 };
+  const limits = { ...runInput().limits, maxOutputTokens: 1_000 };
+
+  expect(outputBudget(conversation, { ...limits, maxOutputRaised: 64_000 })).toBe(64_000);
+  expect(outputBudget(conversation, { ...limits, maxOutputRaised: 10 })).toBe(1_000);
 });

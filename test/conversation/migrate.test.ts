@@ -15,7 +15,21 @@ test('the value of version 1 → version 2, nothing lost, the workspace held', (
 
   const after = migrate(before);
 
-  expect(after).toEqual({ ...before, v: 2, holdsWorkspace: true, stopped: false });
+  expect(after).toEqual({
+    ...before,
+    v: 2,
+    holdsWorkspace: true,
+    stopped: false,
+    windowBytes: 677,
+    contextTokens: 0,
+    overflow: false,
+    triesBefore: 0,
+    compactions: { count: 0, inARow: 0 },
+    said: [],
+    todos: [],
+    structured: null,
+    outputTries: 0,
+  });
   expect(after.queue.map(({ id }) => id)).toEqual(['m1']);
   expect(JSON.stringify(messagesForModel(after))).toContain('there is no tool named denyIt');
 });

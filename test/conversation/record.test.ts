@@ -4,7 +4,7 @@ import {
   recordInline,
   recordEnvelopes,
   recordModel,
-  recordNote,
+  recordNudge,
   recordPrepared,
   recordTool,
   resultBlock,
@@ -205,7 +205,11 @@ describe('results', () => {
 
 describe('texts', () => {
   test('a note → behind the messages before it, told by its own words', () => {
-    const conversation = recordNote(recordEnvelopes(answeredConversation(), [envelope('a')]), 'Go on.');
+    const conversation = recordNudge(recordEnvelopes(answeredConversation(), [envelope('a')]), {
+      kind: 'cut',
+      results: '',
+      note: 'Go on.',
+    });
 
     expect(messagesForModel(conversation)[2]).toEqual({ role: 'user', content: [text('message a'), text('Go on.')] });
     expect(addedRefs(conversation)).toEqual([{ message: 'a' }, { note: 'Go on.' }]);
@@ -220,5 +224,27 @@ describe('texts', () => {
 
   test('nothing since the last answer → the window ends with it', () => {
     expect(messagesForModel(answeredConversation()).map(({ role }) => role)).toEqual(['user', 'assistant']);
+  });
+});
+
+describe('the plan', () => {
+  const write = (input: unknown, status: 'success' | 'failed' = 'success') =>
+    recordTool(
+      answeredConversation({ calls: [{ name: 'todo_write', input }] }),
+      toolResult('1.1', { tool: 'todo_write', status }),
+    ).todos;
+
+  test('written → part of the conversation; refused or odd → not', () => {
+    const todos = [{ text: 'look', status: 'in_progress' }];
+
+    expect(write({ todos })).toEqual(todos);
+    expect(write({ todos }, 'failed')).toEqual([]);
+    expect(write({})).toEqual([]);
+  });
+
+  test('of 3 MB → cut to a few KB', () => {
+    const todos = Array.from({ length: 3_000 }, () => ({ text: 'x'.repeat(1_000), status: 'pending' }));
+
+    expect(JSON.stringify(write({ todos })).length).toBeLessThan(9_000);
   });
 });

@@ -13,16 +13,20 @@ export interface ScriptTurn {
   readonly [key: string]: unknown;
 }
 
-/** A scripted model from its turns. */
-export function scripted(turns: readonly ScriptTurn[]): ModelChoice {
-  return { provider: 'scripted', model: 'test', endpoint: 'default', script: stringify({ turns }) };
+/** A scripted model from its turns, and its summaries if it is asked for some. */
+export function scripted(turns: readonly ScriptTurn[], summaries: readonly string[] = []): ModelChoice {
+  return { provider: 'scripted', model: 'test', endpoint: 'default', script: stringify({ turns, summaries }) };
 }
 
 /** `turns - 1` turns of two parallel reads each, then the end. */
-export function readingScript(turns: number, textOf: (turn: number, n: number) => string): ModelChoice {
+export function readingScript(
+  turns: number,
+  textOf: (turn: number, n: number) => string,
+  summaries?: readonly string[],
+): ModelChoice {
   const reading = Array.from({ length: turns - 1 }, (_, index) => ({
     text: `Turn ${String(index + 1)}.`,
     calls: [1, 2].map((n) => ({ name: 'read', input: { text: textOf(index + 1, n) } })),
   }));
-  return scripted([...reading, { text: 'The end.' }]);
+  return scripted([...reading, { text: 'The end.' }], summaries);
 }

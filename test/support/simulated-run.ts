@@ -142,7 +142,7 @@ class Simulation {
       } else if (next.do === 'runBatch') {
         if (!this.runBatch(next.calls)) return;
       } else if (next.do === 'nudge') {
-        this.conversation = record.recordNote(record.settleOpenCalls(this.conversation, next.results), next.note);
+        this.conversation = record.recordNudge(this.conversation, next);
       } else {
         this.close();
         return;

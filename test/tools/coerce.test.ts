@@ -54,3 +54,15 @@ test.each<[string, unknown, RegExp]>([
   expect(result).toMatchObject({ ok: false });
   expect(result.ok ? '' : result.message).toMatch(message);
 });
+
+test('an open schema → the object as it is, also from a text; anything else is refused', () => {
+  const open = z.looseObject({});
+
+  expect(coerceInput(open, { ok: null, more: { deep: [1] } })).toEqual({
+    ok: true,
+    input: { ok: null, more: { deep: [1] } },
+    changed: false,
+  });
+  expect(coerceInput(open, '{"ok": 1}')).toEqual({ ok: true, input: { ok: 1 }, changed: true });
+  expect(coerceInput(open, ['ok'])).toMatchObject({ ok: false });
+});

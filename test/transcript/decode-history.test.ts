@@ -188,7 +188,7 @@ describe('memo and end', () => {
       { failure: { type: 'limit_reached', message: 'no turns left', details: { turns: 3 } } },
     ],
     ['cancelled', (h: SyntheticHistory) => h.runCancelled(), {}],
-    ['terminated', (h: SyntheticHistory) => h.runTerminated(), {}],
+    ['terminated', (h: SyntheticHistory) => h.runTerminated(), { reason: '' }],
     ['timed_out', (h: SyntheticHistory) => h.runTimedOut(), {}],
     ['continued_as_new', (h: SyntheticHistory) => h.continuedAsNew(), {}],
   ] as const)('%s', async (status, end, more) => {

@@ -45,6 +45,8 @@ test('a run that only began → open, without turns', async () => {
     messages: [],
     turns: [],
     closed: false,
+    received: [],
+    atRest: false,
     unread: [],
     historyBytes: 10,
     historyEvents: 1,

@@ -1,7 +1,7 @@
 import type { AddedRef, CallModelInput } from '../../src/contract/activity';
 import type { Conversation } from '../../src/conversation/conversation';
 import { addedRefs } from '../../src/conversation/conversation';
-import { messagesForModel, recordEnvelopes, recordModel, recordNote, recordTool } from '../../src/conversation/record';
+import { messagesForModel, recordEnvelopes, recordModel, recordNudge, recordTool } from '../../src/conversation/record';
 import { createHistoryDecoder } from '../../src/transcript/decode-history';
 import { HistoryGap } from '../../src/transcript/fold';
 import { createWindows, type Windows } from '../../src/transcript/window-cache';
@@ -93,7 +93,7 @@ test('the answer of a lost attempt has no calls either → it is still not used'
   const lost = { ...answer(1).message, id: 'lost' };
   windows.answered(run, call, await windows.load(run, call), { ...answer(1), message: lost });
   history.completed('model-1', answer(1));
-  const conversation = recordNote(recordModel(start, answer(1)), 'Go on.');
+  const conversation = recordNudge(recordModel(start, answer(1)), { kind: 'cut', results: '', note: 'Go on.' });
 
   const window = await windows.load(run, modelInput(conversation));
 

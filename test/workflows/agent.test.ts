@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { RunStatus } from '../../src/contract/status';
+import { historyPages } from '../../src/temporal/history';
+import { createGate } from '../support/gate';
 import { startTestWorker, type TestWorker } from '../support/test-worker';
 import { runInput } from '../support/run-input';
 import { scripted } from '../support/scripts';
@@ -7,6 +9,15 @@ import { success, testToolbox, type TestTool } from '../support/test-toolbox';
 import { waitFor } from '../support/wait-for';
 
 let worker: TestWorker;
+
+/** The Web UI's lines for the steps of a run. */
+async function summariesOf(workflowId: string): Promise<string[]> {
+  const summaries: string[] = [];
+  for await (const { events } of historyPages(worker.temporal.client, { workflowId })) {
+    for (const { userMetadata } of events) summaries.push(Buffer.from(userMetadata?.summary?.data ?? '').toString());
+  }
+  return summaries;
+}
 
 beforeAll(async () => {
   worker = await startTestWorker();
@@ -106,6 +117,44 @@ test('no worker serves the host → the run waits visibly, and ends as unavailab
   await expect(handle.result()).rejects.toMatchObject({ cause: { type: 'unavailable' } });
 
   expect((await worker.view(workflowId)).result).toMatchObject({ error: { class: 'host_unavailable' } });
+}, 30_000);
+
+test('the host goes away in mid-run for ten hours of rounds → the run waits, says so, and goes on by itself', async () => {
+  const { client } = worker.temporal;
+  const hostQueue = `host-${randomUUID()}`;
+  const limits = { ...runInput().limits, hostWaitMs: 600_000 };
+  // A minute, doubled up to an hour, as 20 ms up to 200 ms: ten hours are fifteen rounds.
+  const timeouts = { ...runInput().timeouts, scheduleToStartMs: 20, hostWaitMaxMs: 200 };
+  const model = scripted([{ calls: [{ name: 'readLast', input: {} }] }, { text: 'Back.' }]);
+  const input = { ...runInput({ limits, timeouts, model }), hostQueue };
+  const running = createGate();
+  const readLast: TestTool = async () => {
+    running.open();
+    await leaving.opened;
+    return success('the last before it went');
+  };
+  const leaving = createGate();
+  const before = await startTestWorker({ queue: hostQueue, toolbox: testToolbox({ readLast }) });
+  const workflowId = `away-${randomUUID()}`;
+  const handle = await client.workflow.start('agentWorkflow', { workflowId, taskQueue: worker.queue, args: [input] });
+  await running.opened;
+
+  const gone = before.stop();
+  leaving.open();
+  await gone;
+  await waitFor('the fifteenth round', async () => {
+    const { state, doing } = await handle.query<RunStatus>('status');
+    expect([state, doing]).toEqual([
+      'waiting-for-host',
+      expect.stringContaining('start one there with `surehand worker`'),
+    ]);
+    return (await summariesOf(workflowId)).includes('"2 · model test (waiting for host, 15th)"');
+  });
+  const back = await startTestWorker({ queue: hostQueue });
+  await expect(handle.result()).resolves.toMatchObject({ outcome: 'done', text: 'Back.', turns: 2 });
+  await back.stop();
+
+  expect((await worker.view(workflowId)).turns[0]?.steps[0]).toMatchObject({ result: 'the last before it went' });
 }, 30_000);
 
 test('a model call that fails for good → the outcome of its class, with the sentence of the failure', async () => {

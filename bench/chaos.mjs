@@ -9,7 +9,7 @@
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { createBench, isAlive, ledgerOf, pidOf, startConversation, surehand } from './chaos/bench.mjs';
+import { createBench, createStartWatch, findVictim, ledgerOf, startConversation, surehand } from './chaos/bench.mjs';
 import { createRandom } from './chaos/random.mjs';
 import { finishedView, judge } from './chaos/verdict.mjs';
 
@@ -37,6 +37,7 @@ if (!Number.isInteger(options.kills) || options.kills < 1 || !Number.isInteger(o
 }
 
 const bench = createBench();
+const starts = createStartWatch(bench);
 const state = { open: [], closed: [], started: 0, killing: true };
 try {
   await topUp();
@@ -81,46 +82,44 @@ async function topUp() {
 
 async function killAtRandom(random) {
   const killed = { worker: 0, supervisor: 0, server: 0, daemon: 0 };
-  const recoveriesMs = [];
+  const recoveriesMs = { worker: [], supervisor: [], server: [], daemon: [] };
   for (let kills = 0; kills < options.kills;) {
     await sleep(200 + random() * 1_300);
     const draw = random();
     const [, part] = PART_BY_SHARE.find(([share]) => draw < share);
-    const pid = await waitForPid(part);
-    if (pid === undefined) continue;
-    const before = steps();
-    process.kill(pid, 'SIGKILL');
+    const victim = await waitForVictim(part);
+    if (victim === undefined) continue;
+    process.kill(victim.pid, 'SIGKILL');
     const killedAt = Date.now();
     killed[part] += 1;
     kills += 1;
     // Nothing else restarts the daemon than the next command of a person.
     if (part === 'daemon') await surehand(bench, ['list']);
-    const recoveredMs = await nextStep(before, killedAt);
-    if (part !== 'supervisor' && recoveredMs !== undefined) recoveriesMs.push(recoveredMs);
+    const recoveredMs = await nextStep(killedAt, victim.conversation);
+    if (recoveredMs !== undefined) recoveriesMs[part].push(recoveredMs);
     if (!values.json) process.stderr.write(`kill ${kills}: ${part}, next step after ${recoveredMs ?? '?'} ms\n`);
   }
   return { killed, recoveriesMs };
 }
 
-async function waitForPid(part) {
+async function waitForVictim(part) {
   for (let tries = 0; tries < 200; tries += 1) {
-    const pid = pidOf(bench, part);
-    if (isAlive(pid)) return pid;
+    const victim = findVictim(bench, part);
+    if (victim !== undefined) return victim;
     await sleep(20);
   }
   return undefined;
 }
 
-/** Steps that have really happened, over all conversations. */
-function steps() {
-  return [...state.open, ...state.closed.map(({ conversation }) => conversation)]
-    .map((conversation) => ledgerOf(conversation).length)
-    .reduce((sum, length) => sum + length, 0);
-}
-
-async function nextStep(before, killedAt) {
+/**
+ * How long until the next step began after a kill: of the conversation whose supervisor it was, else of any. Undefined
+ * when none came, also because that conversation has no step left.
+ */
+async function nextStep(killedAt, conversation) {
   while (Date.now() - killedAt < RECOVERY_TIMEOUT_MS) {
-    if (steps() > before) return Date.now() - killedAt;
+    const startedAt = starts.firstAfter(killedAt, conversation);
+    if (startedAt !== undefined) return startedAt - killedAt;
+    if (conversation !== undefined && starts.countOf(conversation) >= TURNS) return undefined;
     await sleep(20);
   }
   return undefined;
@@ -137,28 +136,35 @@ async function conclude({ killed, recoveriesMs }) {
   if (totals.duplicates > 0) faults.push(`${totals.duplicates} calls ran twice`);
   if (totals.lost > 0) faults.push(`${totals.lost} calls are recorded as done and never ran`);
   if (totals.unknown > killed.supervisor) faults.push('an outcome is unknown although its supervisor was not killed');
-  const sorted = [...recoveriesMs].sort((a, b) => a - b);
   return {
     seed: options.seed,
     kills: options.kills,
     killed,
     conversations: state.closed.length,
     ...totals,
-    recoveries: recoveriesMs.length,
-    recoveryMedianMs: sorted[Math.floor(sorted.length / 2)] ?? null,
-    recoveryWorstMs: sorted.at(-1) ?? null,
+    recovery: Object.fromEntries(Object.entries(recoveriesMs).map(([part, times]) => [part, summary(times)])),
     faults,
   };
 }
 
+/** Milliseconds from a kill to the next step. */
+function summary(times) {
+  const sorted = [...times].sort((a, b) => a - b);
+  return {
+    times: sorted.length,
+    medianMs: sorted[Math.floor(sorted.length / 2)] ?? null,
+    worstMs: sorted.at(-1) ?? null,
+  };
+}
+
 function table(report) {
-  const { faults, killed, ...numbers } = report;
-  const rows = Object.entries({
-    ...numbers,
-    ...Object.fromEntries(Object.entries(killed).map(([k, v]) => [`killed ${k}`, v])),
+  const { faults, killed, recovery, ...numbers } = report;
+  const victims = Object.entries(killed).map(([part, times]) => {
+    const { medianMs, worstMs } = recovery[part];
+    return [`killed ${part}`, `${times}, next step after ${medianMs ?? '?'} ms (median), ${worstMs ?? '?'} ms (worst)`];
   });
   return [
-    ...rows.map(([name, value]) => `${name.padEnd(20)} ${value}`),
+    ...[...Object.entries(numbers), ...victims].map(([name, value]) => `${name.padEnd(20)} ${value}`),
     ...(faults.length === 0 ? ['no faults'] : ['faults:', ...faults.map((fault) => `  ${fault}`)]),
   ].join('\n');
 }

@@ -64,6 +64,8 @@ function openToolbox(bwrapPath) {
     stateDirectory,
     isRunClosed: () => Promise.resolve(false),
     isJournalOurs: () => true,
+    takeWorkspace: () => Promise.resolve(undefined),
+    server: 'bench',
     log: () => undefined,
   });
   const permission = { mode: 'auto', unattended: true };

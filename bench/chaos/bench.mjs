@@ -51,16 +51,42 @@ export function ledgerOf({ workspace }) {
   return readLines(path.join(workspace, 'ledger'));
 }
 
-/** Pids by the daemon's own record; a part that is just being started again has none. */
-export function pidOf(bench, part) {
+/**
+ * Sees commands begin, by the notes of their starts: a line in a ledger may come from a command that began long before.
+ */
+export function createStartWatch(bench) {
+  const calls = path.join(bench.home, 'calls');
+  const seen = new Map();
+  const look = () => {
+    for (const name of readDirectory(calls)) {
+      if (seen.has(name)) continue;
+      const note = readJson(path.join(calls, name, 'start.json'));
+      if (note !== undefined)
+        seen.set(name, { startedAtMs: note.startedAtMs, conversation: note.callId.split('\n')[0] });
+    }
+    return [...seen.values()];
+  };
+  return {
+    /** When the first command began after `afterMs`, of one conversation or of any; undefined if none has yet. */
+    firstAfter: (afterMs, conversation) => {
+      const after = look().filter(
+        (start) => start.startedAtMs > afterMs && (conversation ?? start.conversation) === start.conversation,
+      );
+      return after.length === 0 ? undefined : Math.min(...after.map(({ startedAtMs }) => startedAtMs));
+    },
+    countOf: (conversation) => look().filter((start) => start.conversation === conversation).length,
+  };
+}
+
+/**
+ * A process to kill: by the daemon's own record (a part that is just being started again has none), or any supervisor,
+ * with the conversation whose command it runs.
+ */
+export function findVictim(bench, part) {
   if (part === 'supervisor') return anySupervisor(bench);
-  try {
-    const record = JSON.parse(readFileSync(path.join(bench.home, 'daemon.json'), 'utf8'));
-    const pid = { daemon: record.pid, worker: record.workerPid, server: record.serverPid }[part];
-    return record.state === 'ready' && isAlive(pid) ? pid : undefined;
-  } catch {
-    return undefined;
-  }
+  const record = readJson(path.join(bench.home, 'daemon.json'));
+  const pid = { daemon: record?.pid, worker: record?.workerPid, server: record?.serverPid }[part];
+  return record?.state === 'ready' && isAlive(pid) ? { pid } : undefined;
 }
 
 function anySupervisor(bench) {
@@ -68,7 +94,9 @@ function anySupervisor(bench) {
   for (const name of readDirectory(calls)) {
     const [line] = readLines(path.join(calls, name, 'supervisor'));
     const [pid, startTime] = (line ?? '').split(' ');
-    if (startTime !== undefined && startTimeOf(pid) === startTime) return Number(pid);
+    if (startTime === undefined || startTimeOf(pid) !== startTime) continue;
+    const note = readJson(path.join(calls, name, 'start.json'));
+    return { pid: Number(pid), conversation: note?.callId.split('\n')[0] };
   }
   return undefined;
 }
@@ -97,6 +125,14 @@ function readDirectory(directory) {
     return readdirSync(directory);
   } catch {
     return [];
+  }
+}
+
+function readJson(file) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    return undefined;
   }
 }
 

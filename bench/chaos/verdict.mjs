@@ -48,7 +48,7 @@ function callsOf(messages) {
 }
 
 /** Each call answered exactly once, in the very next message. */
-function invalidTranscript(messages) {
+export function invalidTranscript(messages) {
   return messages.flatMap((message, index) => {
     const asked = uses(message).map(({ id }) => id);
     const answered = results(messages[index + 1]).map(({ tool_use_id: id }) => id);

@@ -6,10 +6,12 @@ import { MAX_MESSAGE_BYTES } from '../conversation/limits';
 import { normalizeResponse } from '../model/normalize-response';
 import type { ModelRequest, ModelResponse } from '../model/port';
 import { HistoryGap } from '../transcript/fold';
+import type { WindowQuery } from '../transcript/transcript';
 import type { RunRef, Window } from '../transcript/window-cache';
+import { askModel } from './ask-model';
 import type { Host, Toolbox } from './host';
 import { randomId } from './random-id';
-import { runStep, type Step } from './step';
+import { runStep } from './step';
 
 /** Each call has a share of what the results of one message may take; with more calls it would be too small to be of use. */
 const MAX_CALLS = 100;
@@ -21,23 +23,27 @@ const TOO_MANY_CALLS = `Not run: at most ${String(MAX_CALLS)} calls of one messa
  */
 export function createCallModel(host: Host): (input: CallModelInput) => Promise<CallModelResult> {
   return (input) =>
-    runStep(async (step) => {
+    runStep(host, async (step) => {
       const startedAt = Date.now();
       const run = { workflowId: step.workflowId, runId: step.runId };
       const window = await loadWindow(host, run, input);
       const toolbox = host.toolbox({ ...run, ...window });
-      const request = buildRequest(host, toolbox, window, input, step.attempt);
-      const response = await host.models(window.input.model).respond(request, {
-        signal: step.signal,
-        onProgress: progressOf(step),
-      });
-      const result = toResult(host, toolbox, window, response, Date.now() - startedAt);
+      const request = {
+        ...requestOf(host, toolbox, window),
+        maxOutputTokens: input.maxOutputTokens,
+        turn: input.turn,
+        tryNumber: input.triesBefore + step.attempt,
+      };
+      const { response, spent } = await askModel(host, step, window, request, input.spentBefore);
+      const answer = toResult(host, toolbox, window, response, Date.now() - startedAt);
+      const result = { ...answer, ...(spent === undefined ? {} : { spent }) };
       host.windows.answered(run, input, window, result);
       return result;
     });
 }
 
-async function loadWindow(host: Host, run: RunRef, input: CallModelInput): Promise<Window> {
+/** The window of a moment of the conversation. @throws PortError when history lacks a part of it. */
+export async function loadWindow(host: Host, run: RunRef, input: WindowQuery): Promise<Window> {
   try {
     return await host.windows.load(run, input);
   } catch (error) {
@@ -47,13 +53,12 @@ async function loadWindow(host: Host, run: RunRef, input: CallModelInput): Promi
   }
 }
 
-function buildRequest(
+/** What every request of a run has. @throws PortError for a run whose workspace was never prepared. */
+export function requestOf(
   host: Host,
   toolbox: Toolbox,
   window: Window,
-  input: CallModelInput,
-  attempt: number,
-): ModelRequest {
+): Omit<ModelRequest, 'maxOutputTokens' | 'turn' | 'tryNumber'> {
   const { facts, messages } = window;
   if (facts === null) {
     throw new PortError({ class: 'internal', retryable: false, detail: 'the workspace was never prepared' });
@@ -65,21 +70,8 @@ function buildRequest(
     system: host.systemPrompt({ facts, tools, unattended: permission.unattended }),
     tools,
     messages,
-    maxOutputTokens: input.maxOutputTokens,
-    turn: input.turn,
-    tryNumber: input.triesBefore + attempt,
     ...(model.script === undefined ? {} : { script: model.script }),
     ...(dumpRequests === undefined ? {} : { dumpDirectory: dumpRequests }),
-  };
-}
-
-function progressOf(step: Step): (progress: { readonly text: string }) => void {
-  let tail = '';
-  let bytes = 0;
-  return ({ text }) => {
-    bytes += text.length;
-    tail = (tail + text).slice(-4_000);
-    step.progress(tail, bytes);
   };
 }
 

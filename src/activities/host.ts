@@ -1,7 +1,8 @@
-import type { CallPlan, ToolStatus, ToolDetails, WorkspaceFacts } from '../contract/activity';
+import type { CallPlan, FinishResult, ToolStatus, ToolDetails, WorkspaceFacts } from '../contract/activity';
 import type { ModelChoice, RunInput } from '../contract/run-input';
 import type { AbortMeaning } from './delivery';
 import type { Model, ToolDefinition } from '../model/port';
+import type { Redact } from '../redactor';
 import type { RunContext, RunRef, Windows } from '../transcript/window-cache';
 
 /** What the activities of a host work with. Composed in `worker.ts`; fakes stand in here and nowhere deeper. */
@@ -16,7 +17,7 @@ export interface Host {
     usage: { input: number; output: number; cacheRead: number; cacheWrite: number },
   ) => number | null;
   /** Masks the worker's secrets in whatever leaves the host. */
-  readonly redact: (text: string) => string;
+  readonly redact: Redact;
 }
 
 export interface PromptInput {
@@ -57,8 +58,11 @@ export interface Executed {
 export interface Workspaces {
   /** Checks the directory, takes the lease, collects the facts. @throws PortError */
   prepare(input: RunInput, holder: LeaseHolder, signal: AbortSignal): Promise<WorkspaceFacts>;
-  /** Gives the lease back; nothing happens when another run holds it. */
-  finish(input: RunInput, holder: LeaseHolder): Promise<void>;
+  /**
+   * Ends what the run left running in the background, tells what it changed and gives the lease back; nothing happens
+   * when another run holds it. With `pause` the run is not over: its background commands go on, and keep the lease.
+   */
+  finish(input: RunInput, holder: LeaseHolder, options: { readonly pause: boolean }): Promise<FinishResult>;
 }
 
 export interface LeaseHolder {

@@ -4,6 +4,8 @@ import type { Executed } from './host';
 
 /** How a journaled call is really done. */
 export interface CallWork {
+  /** Asked before a call begins that never began: why it may not, in words for the model; undefined when it may. */
+  refusal(): Promise<string | undefined>;
   start(files: WorkspaceFiles): Promise<Executed>;
   resume(command: StartedCommand): Promise<Executed>;
 }
@@ -30,6 +32,9 @@ export async function runJournaled(
   for (;;) {
     const entry = await journal.lookup(key);
     if (entry.state !== 'none') return settle(journal, key, entry, work);
+    const refusal = await work.refusal();
+    // Not recorded: it did not begin, and may when it is asked for again.
+    if (refusal !== undefined) return failed(refusal);
     try {
       if (!(await journal.begin(key, intent))) continue;
     } catch (error) {

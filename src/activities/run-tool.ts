@@ -11,7 +11,7 @@ const ENVELOPE_BYTES = 1_024;
 /** Runs any tool of the registry. What the model can act on is a result; only infrastructure fails the activity. */
 export function createRunTool(host: Host): (input: RunToolInput) => Promise<ToolResult> {
   return (input) =>
-    runStep(async (step) => {
+    runStep(host, async (step) => {
       const run = { workflowId: step.workflowId, runId: step.runId };
       const toolbox = host.toolbox({ ...run, ...(await host.windows.context(run)) });
       const { call, callId, name, grant } = input;
@@ -22,7 +22,7 @@ export function createRunTool(host: Host): (input: RunToolInput) => Promise<Tool
           meaning: step.meaning,
           maxBytes: Math.max(0, input.shareBytes - ENVELOPE_BYTES),
           onProgress: (tail, bytes) => {
-            step.progress(host.redact(tail), bytes);
+            step.progress(tail, bytes);
           },
         },
       );

@@ -3,10 +3,12 @@ import { digestText } from '../permissions/digest-text';
 import { verdict } from '../permissions/verdict';
 import type { CallPlan } from '../contract/activity';
 import { createExecutor, type Executor, type ToolLogEntry } from '../tools/executor';
-import type { ToolRegistry } from '../tools/registry';
+import { createToolRegistry, type ToolRegistry } from '../tools/registry';
+import { submitResultTool } from '../tools/submit-result';
 import type { RunContext, RunRef } from '../transcript/window-cache';
 import { createCallJournal, type CallIntent, type CallJournal } from '../workspace/call-journal';
 import { protectionOf } from '../workspace/protected-path';
+import { createSeenFiles } from '../workspace/seen-files';
 import { createCallOwners, type CallOwners } from './call-owners';
 import { awaitOwned } from './delivery';
 import type { Executed, ExecuteOptions, ToolCall, Toolbox } from './host';
@@ -20,6 +22,10 @@ export interface ToolboxOptions {
   readonly isRunClosed: (workflowId: string) => Promise<boolean>;
   /** Whether the state directory is still the one that this worker began with: only then a missing entry proves anything. */
   readonly isJournalOurs: () => boolean;
+  /** Takes the lease for the run, if it does not have it. @returns why not. */
+  readonly takeWorkspace: (workspace: string, run: RunRef) => Promise<string | undefined>;
+  /** The Temporal server of this worker, as its entries name it. */
+  readonly server: string;
   readonly log: (entry: ToolLogEntry & RunRef) => void;
 }
 
@@ -42,30 +48,48 @@ export function createToolboxes(options: ToolboxOptions): (run: RunContext & Run
   const owners = createCallOwners<Executed>();
   return (run) => {
     const world = options.worldOf(run.input.workspace);
-    const executor = createRunExecutor(options, world, run);
-    const { stateDirectory } = options;
-    const journal = createCallJournal<Executed>({ stateDirectory, files: world.files, runner: world.commands });
+    const registry = registryOf(options.registry, run);
+    const executor = createRunExecutor({ ...options, registry }, world, run);
+    const { stateDirectory, server } = options;
+    const { files, commands: runner } = world;
+    const journal = createCallJournal<Executed>({ stateDirectory, server, files, runner });
+    const refusal = async (): Promise<string | undefined> => {
+      const busy = await options.takeWorkspace(run.input.workspace, run);
+      return busy === undefined
+        ? undefined
+        : `Not started: ${busy}. Nothing of this call happened; it can be repeated then.`;
+    };
     return {
       definitions: () => executor.definitions(),
       plan: (call) => executor.plan(call),
       execute: (call, execution) => {
         const plan = executor.plan(call);
         const waitsForPerson = plan.verdict === 'ask' && call.grant !== plan.digest;
-        const runsCommands = options.registry.get(plan.name)?.runsCommands === true;
+        const runsCommands = registry.get(plan.name)?.runsCommands === true;
         if (!plan.known || waitsForPerson || (plan.effect === 'read' && !runsCommands)) {
           return executor.execute(call, execution);
         }
         if (!options.isJournalOurs()) return Promise.resolve(JOURNAL_GONE);
-        const intent: CallIntent = { tool: plan.name, kind: kindOf(options.registry, plan), digest: plan.digest };
+        const intent: CallIntent = { tool: plan.name, kind: kindOf(registry, plan), digest: plan.digest };
         const isRunClosed = (): Promise<boolean> => options.isRunClosed(run.workflowId);
-        return executeOnce({ owners, journal, executor, isRunClosed }, callKey(run.workflowId, call.callId), {
-          call,
-          intent,
-          execution,
-        });
+        const parts = {
+          owners,
+          journal,
+          executor,
+          isRunClosed,
+          refusal: plan.effect === 'read' ? () => Promise.resolve(undefined) : refusal,
+        };
+        return executeOnce(parts, callKey(run.workflowId, call.callId), { call, intent, execution });
       },
     };
   };
+}
+
+/** A run with an output schema has one tool more: the one that takes its answer. */
+function registryOf(registry: ToolRegistry, { input }: RunContext): ToolRegistry {
+  if (input.outputSchema === undefined) return registry;
+  const tools = registry.names().flatMap((name) => registry.get(name) ?? []);
+  return createToolRegistry([...tools, submitResultTool(input.outputSchema)]);
 }
 
 interface OnceParts {
@@ -73,6 +97,7 @@ interface OnceParts {
   readonly journal: CallJournal<Executed>;
   readonly executor: Executor;
   readonly isRunClosed: () => Promise<boolean>;
+  readonly refusal: () => Promise<string | undefined>;
 }
 
 interface OnceCall {
@@ -82,10 +107,11 @@ interface OnceCall {
 }
 
 function executeOnce(parts: OnceParts, key: string, { call, intent, execution }: OnceCall): Promise<Executed> {
-  const { owners, journal, executor, isRunClosed } = parts;
+  const { owners, journal, executor, isRunClosed, refusal } = parts;
   const { maxBytes } = execution;
   const owned = owners.join(key, execution.onProgress, (hooks) =>
     runJournaled(journal, key, intent, {
+      refusal,
       start: (files) => executor.execute(call, { ...hooks, maxBytes, files }),
       resume: (command) => executor.resume(call, command, { ...hooks, maxBytes }),
     }),
@@ -98,14 +124,15 @@ function createRunExecutor(options: ToolboxOptions, world: RunWorld, run: RunCon
   const { directory } = world.files;
   return createExecutor({
     registry: options.registry,
-    world,
-    permit: ({ tool, effect, runsCommands, writes }) =>
+    world: { ...world, seen: createSeenFiles({ stateDirectory: options.stateDirectory, workflowId, runId }) },
+    permit: ({ tool, effect, runsCommands, asksInAuto, writes }) =>
       verdict({
         permission: input.permission,
         sandbox: world.sandbox,
         tool,
         effect,
         runsCommands,
+        asksInAuto,
         protectedWrite: strictestProtection(writes),
       }),
     digest: (tool, final) =>

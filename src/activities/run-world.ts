@@ -3,8 +3,11 @@ import type { SandboxState } from '../contract/activity';
 import { createCommandRunner, type InspectableRunner } from '../workspace/command-runner';
 import { createWorkspaceFiles } from '../workspace/files';
 import type { TextSearch, WorkspaceFiles } from '../workspace/ports';
+import { createRunChanges } from '../workspace/run-changes';
+import type { RunChanges } from '../workspace/run-changes';
 import { findRipgrep } from '../workspace/ripgrep';
 import { createTextSearch } from '../workspace/text-search';
+import type { Toolchain } from '../workspace/toolchain';
 
 /** The workspace of a run as its tools use it. */
 export interface RunWorld {
@@ -12,6 +15,8 @@ export interface RunWorld {
   readonly commands: InspectableRunner;
   readonly search: TextSearch;
   readonly sandbox: SandboxState;
+  /** Which files runs have changed in it. */
+  readonly changes: RunChanges;
 }
 
 export interface WorldOptions {
@@ -19,6 +24,9 @@ export interface WorldOptions {
   readonly sandbox: SandboxState;
   readonly bwrapPath?: string;
   readonly nodePath: string;
+  readonly toolchains?: readonly Toolchain[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly networkDirectory?: string;
   /** Workspaces below it may run commands unsandboxed where the sandbox does not hold: the demo's own scratch. */
   readonly demoRoot: string;
 }
@@ -38,18 +46,24 @@ export function createWorlds(options: WorldOptions): (directory: string) => RunW
 function openWorld(options: WorldOptions, directory: string): RunWorld {
   const files = createWorkspaceFiles(directory);
   const sandbox = sandboxFor(options, files.directory);
-  const { stateDirectory, nodePath, bwrapPath } = options;
+  const { stateDirectory, bwrapPath } = options;
   const mode =
     sandbox.mode === 'strict' && bwrapPath !== undefined
       ? ({ mode: 'strict', bwrapPath } as const)
       : sandbox.mode === 'off'
         ? ({ mode: 'off' } as const)
         : ({ mode: 'broken', detail: sandbox.detail } as const);
+  const runner = createCommandRunner({ ...options, workspace: files.directory, sandbox: mode });
   return {
     files,
     sandbox,
-    commands: createCommandRunner({ stateDirectory, workspace: files.directory, sandbox: mode, nodePath }),
-    search: createTextSearch({ files, ripgrepPath: findRipgrep() }),
+    commands: runner,
+    changes: createRunChanges({ stateDirectory, files, runner, isSandboxed: mode.mode === 'strict' }),
+    search: createTextSearch({
+      files,
+      ripgrepPath: findRipgrep(),
+      ...(mode.mode === 'strict' ? { bwrapPath: mode.bwrapPath } : {}),
+    }),
   };
 }
 

@@ -7,6 +7,8 @@ export interface TemporalTarget {
   readonly namespace: string;
   readonly apiKey?: string;
   readonly tls?: boolean | TlsFiles;
+  /** Headers of every call, from the profile's `grpc_meta`. */
+  readonly metadata?: Readonly<Record<string, string>>;
 }
 
 /** PEM contents for mutual TLS. */
@@ -29,14 +31,17 @@ export function connectionOptions(target: TemporalTarget): ConnectionSettings {
   return {
     address: target.address,
     ...(target.apiKey === undefined ? {} : { apiKey: target.apiKey }),
-    ...(tls === undefined || tls === false ? {} : { tls: tls === true ? true : toTlsConfig(tls) }),
+    ...(target.metadata === undefined ? {} : { metadata: { ...target.metadata } }),
+    // Written out when it is off: with a key the SDK would switch it on by itself.
+    ...(tls === undefined ? {} : { tls: typeof tls === 'boolean' ? tls : toTlsConfig(tls) }),
   };
 }
 
 interface ConnectionSettings {
   readonly address: string;
   readonly apiKey?: string;
-  readonly tls?: true | ReturnType<typeof toTlsConfig>;
+  readonly metadata?: Record<string, string>;
+  readonly tls?: boolean | ReturnType<typeof toTlsConfig>;
 }
 
 /**

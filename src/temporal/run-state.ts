@@ -16,3 +16,16 @@ export async function isRunClosed(client: Client, workflowId: string, firstRunId
     throw error;
   }
 }
+
+/** The run that began the chain: what a lease is tied to. @throws the gRPC error when there is no such run. */
+export async function firstRunOf(
+  client: Client,
+  { workflowId, runId }: { readonly workflowId: string; readonly runId: string },
+): Promise<string> {
+  const { namespace } = client.options;
+  const execution = { workflowId, runId };
+  // Its first event and not its description: that one says it on newer servers alone.
+  const request = { namespace, execution, maximumPageSize: 1 };
+  const { history } = await client.workflowService.getWorkflowExecutionHistory(request);
+  return history?.events?.[0]?.workflowExecutionStartedEventAttributes?.firstExecutionRunId || runId;
+}

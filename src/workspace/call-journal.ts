@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { callFiles, currentBootId, readStartNote } from './command-files';
+import type { CallFiles } from './command-files';
 import type { InspectableRunner } from './command-runner';
-import { createDurably, makeDirectoryDurably, writeDurably } from './durable-file';
+import { createDurably, makeDirectory, writeDurably } from './durable-file';
 import { isNodeError } from './node-error';
 import { WorkspaceError } from './ports';
 import type { CommandState, StartedCommand, WorkspaceFiles } from './ports';
@@ -54,6 +55,10 @@ export interface CallJournal<Result> {
 }
 
 interface IntentRecord extends CallIntent {
+  /** Workflow id and call id, for whoever removes entries that nobody can ask for any more. */
+  readonly callKey: string;
+  /** The Temporal server that the worker works for: the same workflow id on another one is another run. */
+  readonly server: string;
   readonly owner: ProcessMark;
   readonly bootId: string;
 }
@@ -74,6 +79,7 @@ const MAX_COMPARED_BYTES = 256 * 1024 ** 2;
  */
 export function createCallJournal<Result>(options: {
   readonly stateDirectory: string;
+  readonly server: string;
   readonly files: WorkspaceFiles;
   readonly runner: InspectableRunner;
 }): CallJournal<Result> {
@@ -81,10 +87,11 @@ export function createCallJournal<Result>(options: {
     join(callFiles(options.stateDirectory, callKey).directory, name);
   return {
     begin: async (callKey, intent) => {
-      const record: IntentRecord = { ...intent, owner: ownMark(), bootId: currentBootId() };
+      const { server } = options;
+      const record: IntentRecord = { ...intent, callKey, server, owner: ownMark(), bootId: currentBootId() };
       return await durably('nothing was started', async () => {
-        await makeDirectoryDurably(callFiles(options.stateDirectory, callKey).directory);
-        return await createDurably(pathOf(callKey, 'intent.json'), JSON.stringify(record));
+        const madeIn = await makeDirectory(callFiles(options.stateDirectory, callKey).directory);
+        return await createDurably(pathOf(callKey, 'intent.json'), JSON.stringify(record), madeIn);
       });
     },
     filesOf: (callKey) => ({
@@ -104,12 +111,13 @@ export function createCallJournal<Result>(options: {
       });
     },
     lookup: async (callKey) => {
-      const intent = await readJson<IntentRecord>(pathOf(callKey, 'intent.json'));
-      if (intent === undefined) return { state: 'none' };
+      const read = await readJson<IntentRecord>(pathOf(callKey, 'intent.json'));
+      if (read === undefined) return { state: 'none' };
+      const intent = read === 'damaged' ? await guessIntent(callFiles(options.stateDirectory, callKey)) : read;
       // Before the looks at what it left: an owner that dies between them can leave nothing more.
       const ownerLives = intent.bootId === currentBootId() && isAlive(intent.owner);
       const recorded = await readJson<{ readonly result: Result }>(pathOf(callKey, 'result.json'));
-      if (recorded !== undefined) return { state: 'recorded', intent, result: recorded.result };
+      if (isWhole(recorded)) return { state: 'recorded', intent, result: recorded.result };
       if (intent.kind === 'command') return await lookAtCommand(options, callKey, { intent, ownerLives });
       if (ownerLives) return { state: 'owned', intent, owner: intent.owner };
       if (intent.kind === 'other') return { state: 'unknown', intent };
@@ -124,7 +132,7 @@ async function lookAtCommand(
   found: { readonly intent: IntentRecord; readonly ownerLives: boolean },
 ): Promise<Exclude<JournalEntry<never>, { readonly state: 'none' }>> {
   const { intent } = found;
-  const note = await readStartNote(callFiles(options.stateDirectory, callKey));
+  const note = readStartNote(callFiles(options.stateDirectory, callKey));
   if (note === undefined) {
     if (found.ownerLives) return { state: 'owned', intent, owner: intent.owner };
     // The note is not fsynced: after a power loss its absence proves nothing.
@@ -138,13 +146,22 @@ async function lookAtCommand(
   return { state: 'ended', intent, command, outcome };
 }
 
+/** An entry that does not read is still one; what lies beside it tells the kind. */
+async function guessIntent({ directory }: CallFiles): Promise<IntentRecord> {
+  const names = await readdir(directory);
+  const kind = names.includes('start.json') ? 'command' : names.includes('write.json') ? 'file' : 'other';
+  const lost = { tool: '', digest: '', callKey: '', server: '', bootId: '' };
+  return { ...lost, kind, owner: { pid: 0, startTime: '' } };
+}
+
 /** The digests tell what happened: the write itself is one step. */
 async function lookAtFile(
   files: WorkspaceFiles,
   intent: IntentRecord,
-  note: WriteRecord | undefined,
+  note: WriteRecord | 'damaged' | undefined,
 ): Promise<Exclude<JournalEntry<never>, { readonly state: 'none' }>> {
   if (note === undefined) return { state: 'not_started', intent };
+  if (note === 'damaged') return { state: 'unknown', intent };
   const now = await digestOf(files, note.path);
   if (now === note.after) return { state: 'applied', intent, path: note.path };
   return { state: now === note.before ? 'not_started' : 'unknown', intent };
@@ -164,13 +181,18 @@ function sha256(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-async function readJson<Value>(path: string): Promise<Value | undefined> {
+async function readJson<Value>(path: string): Promise<Value | 'damaged' | undefined> {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as Value;
   } catch (error) {
     if (isNodeError(error, 'ENOENT')) return undefined;
+    if (error instanceof SyntaxError) return 'damaged';
     throw error;
   }
+}
+
+function isWhole<Value>(read: Value | 'damaged' | undefined): read is Value {
+  return read !== undefined && read !== 'damaged';
 }
 
 async function durably<Value>(consequence: string, write: () => Promise<Value>): Promise<Value> {

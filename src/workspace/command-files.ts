@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { open, readFile, stat } from 'node:fs/promises';
+import { readFileSync, statSync } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ProcessMark } from './process-table';
 
@@ -36,20 +36,31 @@ export function callFiles(stateDirectory: string, callId: string): CallFiles {
   return { directory, output: join(directory, 'output') };
 }
 
-export async function readStartNote(files: CallFiles): Promise<StartNote | undefined> {
-  const text = await readText(files, 'start.json');
+/** Undefined as long as nothing can have started: the note is whole before the supervisor is. */
+export function readStartNote(files: CallFiles): StartNote | undefined {
+  const text = readText(files, 'start.json');
   if (text === undefined) return undefined;
   try {
     // Written by this module's own process family, in one step.
     return JSON.parse(text) as StartNote;
   } catch {
-    return undefined;
+    return damagedNote(files);
   }
 }
 
+/** A note that does not read: either its writer died over it, or it was whole once, which the supervisor's mark proves. */
+function damagedNote(files: CallFiles): StartNote | undefined {
+  const begun = statSync(join(files.directory, 'supervisor'), { throwIfNoEntry: false });
+  if (begun === undefined) return undefined;
+  const sandboxed = readText(files, 'status') !== undefined;
+  // No boot is this one, so nothing passes for proof that it did not run.
+  const unknown = { callId: '', marker: '', bootId: '', timeoutMs: 0 };
+  return { ...unknown, mode: sandboxed ? 'strict' : 'off', startedAtMs: begun.mtimeMs };
+}
+
 /** The supervisor's mark; `starting` while its file is still empty, `given-up` if somebody barred the start. */
-export async function readSupervisor(files: CallFiles): Promise<ProcessMark | 'none' | 'starting' | 'given-up'> {
-  const text = await readText(files, 'supervisor');
+export function readSupervisor(files: CallFiles): ProcessMark | 'none' | 'starting' | 'given-up' {
+  const text = readText(files, 'supervisor');
   if (text === undefined) return 'none';
   if (text.trim() === GIVEN_UP) return 'given-up';
   const [pid, startTime] = text.trim().split(' ');
@@ -64,8 +75,8 @@ export async function giveUpStart(files: CallFiles): Promise<boolean> {
   return await createExclusively(files, 'supervisor', `${GIVEN_UP}\n`);
 }
 
-export async function readStatus(files: CallFiles): Promise<SandboxStatus> {
-  const text = (await readText(files, 'status')) ?? '';
+export function readStatus(files: CallFiles): SandboxStatus {
+  const text = readText(files, 'status') ?? '';
   const init = /"child-pid": (\d+)/u.exec(text)?.[1];
   const exitCode = /"exit-code": (\d+)/u.exec(text)?.[1];
   return {
@@ -74,8 +85,8 @@ export async function readStatus(files: CallFiles): Promise<SandboxStatus> {
   };
 }
 
-export async function readReason(files: CallFiles): Promise<string | undefined> {
-  return (await readText(files, 'reason'))?.trim();
+export function readReason(files: CallFiles): string | undefined {
+  return readText(files, 'reason')?.trim();
 }
 
 /** First one wins. */
@@ -84,17 +95,20 @@ export async function claimReason(files: CallFiles, reason: string): Promise<boo
 }
 
 /** Pid of the command's outermost process. */
-export async function readChild(files: CallFiles): Promise<number | undefined> {
-  const text = (await readText(files, 'child'))?.trim();
+export function readChild(files: CallFiles): number | undefined {
+  const text = readText(files, 'child')?.trim();
   return text === undefined || text === '' ? undefined : Number(text);
 }
 
-/** The exit status as the supervisor saw it, with the time it was written; undefined while it runs. */
-export async function readEnd(files: CallFiles): Promise<{ readonly code: number; readonly atMs: number } | undefined> {
-  const text = await readText(files, 'end');
-  if (text === undefined) return undefined;
-  const { mtimeMs } = await stat(join(files.directory, 'end'));
-  return { code: Number(text.trim()), atMs: mtimeMs };
+/**
+ * The exit status as the supervisor saw it (NaN: nothing was started), with the time it was written; undefined while it
+ * runs, also for the moment in which the file is empty yet.
+ */
+export function readEnd(files: CallFiles): { readonly code: number; readonly atMs: number } | undefined {
+  const text = readText(files, 'end')?.trim();
+  if (text === undefined || text === '') return undefined;
+  const atMs = statSync(join(files.directory, 'end'), { throwIfNoEntry: false })?.mtimeMs;
+  return atMs === undefined ? undefined : { code: Number(text), atMs };
 }
 
 export async function outputSize(files: CallFiles): Promise<number> {
@@ -106,8 +120,13 @@ export function currentBootId(): string {
   return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
 }
 
-async function readText(files: CallFiles, name: string): Promise<string | undefined> {
-  return await readFile(join(files.directory, name), 'utf8').catch(() => undefined);
+/** In one go: these files are tiny and are looked at often, and a trip through the thread pool costs more than the read. */
+function readText(files: CallFiles, name: string): string | undefined {
+  try {
+    return readFileSync(join(files.directory, name), 'utf8');
+  } catch {
+    return undefined;
+  }
 }
 
 async function createExclusively(files: CallFiles, name: string, text: string): Promise<boolean> {

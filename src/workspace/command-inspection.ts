@@ -14,7 +14,9 @@ import {
 } from './command-files';
 import type { CallFiles, StartNote } from './command-files';
 import type { CommandEnd, CommandState, StopReason } from './ports';
-import { findMarked, isAlive, killExactly, readProcess, signal } from './process-table';
+import { findMarked, findWithArguments, isAlive, killExactly, readProcess, signal } from './process-table';
+import type { ProcessMark } from './process-table';
+import { SUPERVISOR_NAME } from './supervisor-script';
 
 /** How long a supervisor that was just started may take to write its mark. */
 const START_GRACE_MS = 5_000;
@@ -25,8 +27,8 @@ const TERM_GRACE_MS = 1_000;
 
 /** What became of a command, from its files and the process table alone. Only living processes are waited for. */
 export async function inspectCommand(files: CallFiles, maxOutputBytes: number): Promise<CommandState> {
-  const note = await readStartNote(files);
-  if (note === undefined) return { running: false, end: 'not_started', durationMs: 0, outputBytes: 0 };
+  const note = readStartNote(files);
+  if (note === undefined) return stateWithoutFiles(files);
   const ended = await finishedState(files, note, maxOutputBytes);
   if (ended !== undefined) {
     // Without a namespace, what detached itself from the process group outlives the command.
@@ -44,17 +46,31 @@ export async function inspectCommand(files: CallFiles, maxOutputBytes: number): 
   return (await finishedState(files, note, maxOutputBytes)) ?? (await recoveredState(files, note));
 }
 
+/** Who asks has started it or seen its note: the files were removed under it. */
+function stateWithoutFiles(files: CallFiles): CommandState {
+  const base = { durationMs: 0, outputBytes: 0 };
+  return supervisorsOf(files).length > 0 ? { ...base, running: true } : { ...base, running: false, end: 'unknown' };
+}
+
+function supervisorsOf({ directory }: CallFiles): readonly ProcessMark[] {
+  return findWithArguments(SUPERVISOR_NAME, `${directory}\0`);
+}
+
 /** Ends the command and resolves when none of its processes lives. A command that has ended is left as it is. */
 export async function stopCommand(files: CallFiles, reason: StopReason): Promise<void> {
-  const note = await readStartNote(files);
-  if (note === undefined || (await readEnd(files)) !== undefined) return;
+  const note = readStartNote(files);
+  if (note === undefined) {
+    supervisorsOf(files).forEach(killExactly);
+    return;
+  }
+  if (readEnd(files) !== undefined) return;
   await claimReason(files, reason);
   await giveUpStart(files);
   const since = Date.now();
-  while ((await readEnd(files)) === undefined && (await supervisorLives(files, note))) {
+  while (readEnd(files) === undefined && (await supervisorLives(files, note))) {
     const waitedMs = Date.now() - since;
-    await killTree(files, note, waitedMs > TERM_GRACE_MS);
-    if (waitedMs > SUPERVISOR_GRACE_MS) await endSupervisor(files);
+    killTree(files, note, waitedMs > TERM_GRACE_MS);
+    if (waitedMs > SUPERVISOR_GRACE_MS) endSupervisor(files);
     await sleep(5);
   }
   await killLeftovers(note);
@@ -70,8 +86,8 @@ async function killLeftovers(note: StartNote): Promise<void> {
   }
 }
 
-async function endSupervisor(files: CallFiles): Promise<void> {
-  const supervisor = await readSupervisor(files);
+function endSupervisor(files: CallFiles): void {
+  const supervisor = readSupervisor(files);
   if (typeof supervisor !== 'string') killExactly(supervisor);
 }
 
@@ -80,16 +96,16 @@ async function finishedState(
   note: StartNote,
   maxOutputBytes: number,
 ): Promise<CommandState | undefined> {
-  const ended = await readEnd(files);
+  const ended = readEnd(files);
   if (ended === undefined) return undefined;
   const outputBytes = await outputSize(files);
   const durationMs = Math.max(0, Math.round(ended.atMs - note.startedAtMs));
-  const reason = await readReason(files);
+  const reason = readReason(files);
   if (reason === 'timeout' || reason === 'cancelled') return { running: false, end: reason, durationMs, outputBytes };
   if (reason === 'output_limit' || outputBytes > maxOutputBytes) {
     return { running: false, end: 'output_limit', durationMs, outputBytes };
   }
-  const end = note.mode === 'off' ? exited(ended.code) : sandboxEnd(await readStatus(files), ended.code);
+  const end = note.mode === 'off' ? exited(ended.code) : sandboxEnd(readStatus(files), ended.code);
   return { running: false, ...end, durationMs, outputBytes };
 }
 
@@ -103,6 +119,8 @@ function sandboxEnd(
   code: number,
 ): { readonly end: CommandEnd; readonly exitCode?: number } {
   if (status.exitCode !== undefined) return exited(status.exitCode);
+  // A set-up that failed never ends so; its line was lost (no space, a damaged file).
+  if (code === 0) return exited(code);
   const killedFromOutside = code > 128;
   return { end: killedFromOutside && status.init !== undefined ? 'unknown' : 'sandbox_failed' };
 }
@@ -112,11 +130,11 @@ async function recoveredState(files: CallFiles, note: StartNote): Promise<Comman
   await killLeftovers(note);
   const outputBytes = await outputSize(files);
   const base = { running: false, durationMs: 0, outputBytes } as const;
-  const supervisor = await readSupervisor(files);
+  const supervisor = readSupervisor(files);
   if (supervisor === 'given-up' || supervisor === 'none') return { ...base, end: 'not_started' };
-  const status = note.mode === 'off' ? {} : await readStatus(files);
+  const status = note.mode === 'off' ? {} : readStatus(files);
   if (status.exitCode !== undefined) return { ...base, ...exited(status.exitCode) };
-  const reason = await readReason(files);
+  const reason = readReason(files);
   if (reason === 'timeout' || reason === 'cancelled' || reason === 'output_limit') return { ...base, end: reason };
   if (note.mode === 'off') return { ...base, end: 'unknown' };
   const sameBoot = note.bootId === currentBootId();
@@ -125,7 +143,7 @@ async function recoveredState(files: CallFiles, note: StartNote): Promise<Comman
 
 /** Also true for the moment in which a supervisor was spawned and has not written its mark. */
 async function supervisorLives(files: CallFiles, note: StartNote): Promise<boolean> {
-  const supervisor = await readSupervisor(files);
+  const supervisor = readSupervisor(files);
   if (supervisor === 'given-up') return false;
   if (supervisor === 'starting') return Date.now() - note.startedAtMs < START_GRACE_MS;
   if (supervisor !== 'none') return isAlive(supervisor);
@@ -137,9 +155,9 @@ async function supervisorLives(files: CallFiles, note: StartNote): Promise<boole
  * The namespace's init first: killing the outer process while it still sets up would orphan the sandbox. Both pids are
  * checked against the process table, because a number may have gone to somebody else.
  */
-async function killTree(files: CallFiles, note: StartNote, force: boolean): Promise<void> {
-  const supervisor = await readSupervisor(files);
-  const child = await readChild(files);
+function killTree(files: CallFiles, note: StartNote, force: boolean): void {
+  const supervisor = readSupervisor(files);
+  const child = readChild(files);
   if (typeof supervisor === 'string' || child === undefined) return;
   const outer = readProcess(child);
   if (outer === undefined || outer.zombie || outer.parent !== supervisor.pid) return;
@@ -148,7 +166,7 @@ async function killTree(files: CallFiles, note: StartNote, force: boolean): Prom
     signal(-child, 'SIGCONT');
     return;
   }
-  const { init } = await readStatus(files);
+  const { init } = readStatus(files);
   const entry = init === undefined ? undefined : readProcess(init);
   if (entry !== undefined && entry.parent === child) signal(entry.pid, 'SIGKILL');
   if (entry !== undefined || force) killExactly(outer);

@@ -1,21 +1,26 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, realpathSync } from 'node:fs';
 import { mkdir, open, rm } from 'node:fs/promises';
 import { join, sep } from 'node:path';
+import { mountsBesideBackground, noteBackground } from './background-commands';
 import { CALL_MARKER, commandEnvironment } from './command-environment';
 import { callFiles, currentBootId, readStartNote } from './command-files';
 import type { CallFiles, StartNote } from './command-files';
 import { inspectCommand, stopCommand } from './command-inspection';
 import { createWorkspaceFiles } from './files';
 import { findGitMounts } from './git-mounts';
+import { closingArgv, inheritedDescriptors } from './inherited-descriptors';
+import { NETWORK_MOUNT, networkShell } from './network-relay';
 import { isNodeError } from './node-error';
-import { readOutputWindow } from './output-window';
+import { readOutputPart, readOutputWindow } from './output-window';
 import { WorkspaceError } from './ports';
 import type { CommandRunner, CommandSpec, StartedCommand } from './ports';
 import { DEFAULT_LIMITS, sandboxArgv } from './sandbox-profile';
-import { SUPERVISOR_SCRIPT } from './supervisor-script';
+import type { GitMounts } from './sandbox-profile';
+import { SUPERVISOR_NAME, SUPERVISOR_SCRIPT } from './supervisor-script';
 import { findToolchain } from './toolchain';
+import type { Toolchain } from './toolchain';
 
 export interface CommandRunnerOptions {
   /** Outside the workspace and never mounted; files of calls go to `calls/` in it. */
@@ -27,6 +32,10 @@ export interface CommandRunnerOptions {
     | { readonly mode: 'broken'; readonly detail: string };
   /** The node to find on PATH, e.g. the one that runs the worker. */
   readonly nodePath: string;
+  /** The directory of the network proxy's socket; absent: no network. Read-only commands never have it. */
+  readonly networkDirectory?: string;
+  /** More toolchains outside `/usr`. */
+  readonly toolchains?: readonly Toolchain[];
   /** Values an operator listed by name for commands. Names that make programs run code are dropped. */
   readonly environment?: Readonly<Record<string, string>>;
   /** Default 64 MB. */
@@ -35,8 +44,6 @@ export interface CommandRunnerOptions {
 
 /** A runner whose commands can also be found and removed by their key, by any later process. */
 export interface InspectableRunner extends CommandRunner {
-  /** The command of an earlier start, of this process or of one before it. */
-  find(callId: string): Promise<StartedCommand | undefined>;
   /** Forgets a command that has ended: its files are removed. */
   discard(command: StartedCommand): Promise<void>;
 }
@@ -64,19 +71,24 @@ export function createCommandRunner(options: CommandRunnerOptions): InspectableR
     start: async (spec) => {
       const cwd = await commandDirectory(files, spec);
       const call = locate(spec.callId);
-      const launch = await prepareLaunch(options, { call, spec, workspace: files.directory, cwd });
+      const beside = await mountsBesideBackground(options.stateDirectory, spec.callId);
+      const git = beside ?? (await findGitMounts(files.directory));
+      const launch = prepareLaunch(options, { call, spec, workspace: files.directory, cwd, git });
+      if (spec.background === true) await noteBackground(options.stateDirectory, spec.callId, git);
       await claimStart(call, { spec, launch });
       await launchSupervisor(call, launch, { timeoutMs: spec.timeoutMs, maxOutputBytes });
       return { callId: spec.callId, outputFile: call.output };
     },
     poll: async (command) => await inspectCommand(locate(command.callId), maxOutputBytes),
     output: async (command, window) => await readOutputWindow(locate(command.callId).output, window),
+    read: async (command, part) => await readOutputPart(locate(command.callId).output, part),
     stop: async (command, reason) => {
       await stopCommand(locate(command.callId), reason);
     },
-    find: async (callId) => {
+    find: (callId) => {
       const call = locate(callId);
-      return (await readStartNote(call)) === undefined ? undefined : { callId, outputFile: call.output };
+      const isStarted = readStartNote(call) !== undefined;
+      return isStarted ? { callId, outputFile: call.output } : undefined;
     },
     discard: async (command) => {
       await rm(locate(command.callId).directory, { recursive: true, force: true });
@@ -105,22 +117,40 @@ interface Launch {
   readonly cwd: string;
 }
 
-async function prepareLaunch(
-  options: CommandRunnerOptions,
-  call: { readonly call: CallFiles; readonly spec: CommandSpec; readonly workspace: string; readonly cwd: string },
-): Promise<Launch> {
+interface LaunchPlace {
+  readonly call: CallFiles;
+  readonly spec: CommandSpec;
+  readonly workspace: string;
+  readonly cwd: string;
+  readonly git: GitMounts;
+}
+
+function prepareLaunch(options: CommandRunnerOptions, call: LaunchPlace): Launch {
   const { sandbox } = options;
   if (sandbox.mode === 'broken') {
     throw new WorkspaceError(`Commands are refused: the sandbox does not hold (${sandbox.detail}).`);
   }
-  const toolchain = findToolchain(options.nodePath);
+  // What lies in the workspace, a command could replace with a link before it is mounted; and it is there anyway.
+  const toolchains = [findToolchain(options.nodePath), ...(options.toolchains ?? [])].filter(({ mounts }) =>
+    mounts.every((mount) => !mount.startsWith(`${call.workspace}${sep}`)),
+  );
   const marker = randomUUID();
   const environment = commandEnvironment({
     marker,
-    binDirectories: toolchain.binDirectories,
-    extra: options.environment ?? {},
+    binDirectories: toolchains.flatMap(({ binDirectories }) => binDirectories),
+    extra: Object.fromEntries(
+      [options.environment ?? {}, ...toolchains.map((toolchain) => toolchain.environment)].flatMap((names) =>
+        Object.entries(names),
+      ),
+    ),
   });
-  const shell = ['/bin/bash', '-c', call.spec.command];
+  const readOnly = call.spec.readOnly ?? false;
+  const { networkDirectory } = options;
+  const network = sandbox.mode === 'strict' && !readOnly ? networkDirectory : undefined;
+  const shell =
+    network === undefined
+      ? ['/bin/bash', '-c', call.spec.command]
+      : networkShell(realpathSync(options.nodePath), call.spec.command);
   if (sandbox.mode === 'off') {
     const home = join(call.call.directory, 'home');
     const variables = Object.entries({ ...environment, HOME: home }).map(([name, value]) => `${name}=${value}`);
@@ -130,11 +160,12 @@ async function prepareLaunch(
     {
       bwrapPath: sandbox.bwrapPath,
       workspace: call.workspace,
-      readOnly: call.spec.readOnly ?? false,
+      readOnly,
       cwd: call.cwd,
-      git: await findGitMounts(call.workspace),
-      toolchains: toolchain.mounts,
+      git: call.git,
+      toolchains: toolchains.flatMap(({ mounts }) => mounts),
       environment,
+      ...(network === undefined ? {} : { extraMount: { from: network, to: NETWORK_MOUNT } }),
       limits: DEFAULT_LIMITS,
     },
     shell,
@@ -177,20 +208,17 @@ async function launchSupervisor(
   try {
     // One block more than allowed, so that exactly the allowed size is not taken for too much.
     const blocks = Math.ceil(limits.maxOutputBytes / 512) + 1;
-    const child = spawn(
-      '/bin/sh',
-      [
-        ...['-c', SUPERVISOR_SCRIPT, 'surehand-supervisor', call.directory],
-        ...[String(limits.timeoutMs / 1000), String(blocks), launch.mode, ...launch.argv],
-      ],
+    const [program = '', ...argv] = closingArgv(inheritedDescriptors(), [
+      ...['/bin/sh', '-c', SUPERVISOR_SCRIPT, SUPERVISOR_NAME, call.directory],
+      ...[String(limits.timeoutMs / 1000), String(blocks), launch.mode, ...launch.argv],
+    ]);
+    const child = spawn(program, argv, {
+      cwd: launch.cwd,
+      env: { PATH: HOST_PATH, [CALL_MARKER]: launch.marker },
       // `detached` makes the session of its own; every descriptor is named, so no lock of ours is inherited.
-      {
-        cwd: launch.cwd,
-        env: { PATH: HOST_PATH, [CALL_MARKER]: launch.marker },
-        detached: true,
-        stdio: ['ignore', log, log],
-      },
-    );
+      detached: true,
+      stdio: ['ignore', log, log],
+    });
     await new Promise<void>((started, failed) => {
       child.once('spawn', started);
       child.once('error', failed);

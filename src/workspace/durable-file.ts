@@ -3,33 +3,40 @@ import { link, mkdir, open, rename, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isNodeError } from './node-error';
 
-/** A whole file that survives a power loss once this resolves; an existing one is replaced. */
-export async function writeDurably(path: string, text: string): Promise<void> {
+/**
+ * A whole file that survives a power loss once this resolves; an existing one is replaced.
+ * @param madeIn see `createDurably`.
+ */
+export async function writeDurably(path: string, text: string, madeIn: readonly string[] = []): Promise<void> {
   const temporary = await writeTemporary(path, text);
   await rename(temporary, path);
-  await syncDirectory(dirname(path));
+  await Promise.all([dirname(path), ...madeIn].map(syncDirectory));
 }
 
-/** Like `writeDurably`, but only one caller ever succeeds. @returns false if the file was there. */
-export async function createDurably(path: string, text: string): Promise<boolean> {
+/**
+ * Like `writeDurably`, but only one caller ever succeeds. @returns false if the file was there.
+ * @param madeIn directories that were made for it and whose own entries are not durable yet: synced in the same go.
+ */
+export async function createDurably(path: string, text: string, madeIn: readonly string[] = []): Promise<boolean> {
   const temporary = await writeTemporary(path, text);
   try {
     await link(temporary, path);
   } catch (error) {
+    await unlink(temporary);
     if (isNodeError(error, 'EEXIST')) return false;
     throw error;
-  } finally {
-    await unlink(temporary);
   }
-  await syncDirectory(dirname(path));
+  await Promise.all([unlink(temporary), ...[dirname(path), ...madeIn].map(syncDirectory)]);
   return true;
 }
 
-/** Makes a directory for our own files, mode 0700, and its entry durable in the parent. */
-export async function makeDirectoryDurably(path: string): Promise<void> {
+/**
+ * Makes a directory for our own files, mode 0700.
+ * @returns the directories to sync before it is durable; its own parent always, as another process may just have made it.
+ */
+export async function makeDirectory(path: string): Promise<readonly string[]> {
   const first = await mkdir(path, { recursive: true, mode: 0o700 });
-  if (first !== undefined) await syncDirectory(dirname(first));
-  await syncDirectory(dirname(path));
+  return [...new Set([dirname(path), dirname(first ?? path)])];
 }
 
 async function writeTemporary(path: string, text: string): Promise<string> {

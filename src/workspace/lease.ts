@@ -1,13 +1,27 @@
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, open, readFile, readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { z } from 'zod';
 import { isNodeError } from './node-error';
 
+const leaseSchema = z.object({
+  workflowId: z.string(),
+  firstRunId: z.string(),
+  /** Where the run is at home: what another worker of this machine needs to find out whether it is over. */
+  place: z
+    .object({
+      /** The state directory of the host that works for the run, and its id when the lease was taken. */
+      home: z.string(),
+      hostId: z.string(),
+      server: z.object({ embedded: z.boolean(), address: z.string(), namespace: z.string() }),
+    })
+    .optional(),
+});
+
 /** Who may change a workspace. */
-export interface Lease {
-  readonly workflowId: string;
-  readonly firstRunId: string;
-}
+export type Lease = Readonly<z.infer<typeof leaseSchema>>;
+
+export type LeasePlace = NonNullable<Lease['place']>;
 
 export type LeaseResult = { readonly ok: true } | { readonly ok: false; readonly holder: Lease };
 
@@ -132,11 +146,7 @@ function isSame(a: Lease, b: Lease): boolean {
 /** A file that no longer reads as a lease belongs to nobody who could give it back. */
 function parseLease(text: string): Lease | undefined {
   try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value !== 'object' || value === null) return undefined;
-    const { workflowId, firstRunId } = value as Partial<Lease>;
-    if (typeof workflowId !== 'string' || typeof firstRunId !== 'string') return undefined;
-    return { workflowId, firstRunId };
+    return leaseSchema.safeParse(JSON.parse(text)).data;
   } catch {
     return undefined;
   }

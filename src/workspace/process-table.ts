@@ -38,18 +38,29 @@ export function ownMark(): ProcessMark {
 
 /** Living processes with this variable in their environment, or in bwrap's arguments that set it, as far as we may look. */
 export function findMarked(name: string, value: string): readonly ProcessEntry[] {
-  const found: ProcessEntry[] = [];
   const assignment = `${name}=${value}\0`;
   const argument = `--setenv\0${name}\0${value}\0`;
+  return findProcesses(
+    (pid) =>
+      readProc(pid, 'environ')?.includes(assignment) === true || readProc(pid, 'cmdline')?.includes(argument) === true,
+  );
+}
+
+function findProcesses(isWanted: (pid: number) => boolean): readonly ProcessEntry[] {
+  const found: ProcessEntry[] = [];
   for (const directory of readdirSync('/proc')) {
     const pid = Number(directory);
-    if (!Number.isInteger(pid) || pid === process.pid) continue;
-    const marked = readProc(pid, 'environ')?.includes(assignment) || readProc(pid, 'cmdline')?.includes(argument);
-    if (!marked) continue;
+    if (!Number.isInteger(pid) || pid === process.pid || !isWanted(pid)) continue;
     const entry = readProcess(pid);
     if (entry !== undefined && !entry.zombie) found.push(entry);
   }
   return found;
+}
+
+/** Living processes with these arguments in a row; the second need only begin so. */
+export function findWithArguments(first: string, second: string): readonly ProcessEntry[] {
+  const wanted = `\0${Buffer.from(`${first}\0${second}`).toString('latin1')}`;
+  return findProcesses((pid) => readProc(pid, 'cmdline')?.includes(wanted) === true);
 }
 
 /** Sends SIGKILL if exactly this process is still there. */

@@ -1,3 +1,6 @@
+/** Name of a supervisor in the process table; the directory of its call is the argument after it. */
+export const SUPERVISOR_NAME = 'surehand-supervisor';
+
 /**
  * The supervisor: a POSIX shell of its own session, started once per command, that outlives whoever started it.
  *
@@ -11,23 +14,27 @@
  * - `status`: what bwrap reports (`child-pid` before the command is released, `exit-code` after it).
  * - `output`: stdout and stderr in their order, through a pipe, because a command may reopen `/dev/stderr` and would
  *   truncate a file.
- * - `reason`: why it ended, created exclusively, so the first reason wins.
- * - `end`: the exit status as the shell saw it, renamed into place when everything above is complete.
+ * - `reason`: why it ended, created exclusively, so the first reason wins. One that cannot be written (no space, the
+ *   directory was removed) still ends the command.
+ * - `end`: the exit status as the shell saw it, written when everything above is complete; empty for a moment.
  *
  * bwrap's end kills the namespace, which takes a moment: `end` waits until its init is dead, and so all within it.
+ *
+ * The command gets the umask of whoever started it; our own files are for nobody else.
  *
  * `kill 0` at the end takes the sleeping timer with it: the shell leads its process group.
  */
 export const SUPERVISOR_SCRIPT = `
 dir=$1 seconds=$2 blocks=$3 mode=$4
 shift 4
+mask=$(umask)
 umask 077
 set -C
 start_of() { start=\${20}; }
 IFS= read -r stat <"/proc/$$/stat"
 start_of \${stat##*) }
 { echo "$$ $start" >"$dir/supervisor"; } 2>/dev/null || exit 0
-claim() { { echo "$1" >"$dir/reason"; } 2>/dev/null; }
+claim() { { echo "$1" >"$dir/reason"; } 2>/dev/null || [ ! -e "$dir/reason" ]; }
 init_of() {
   init=
   while IFS= read -r line; do
@@ -58,7 +65,7 @@ await_init() {
   done
 } 2>/dev/null
 finish() {
-  echo "$1" >"$dir/end.new" && mv "$dir/end.new" "$dir/end"
+  echo "$1" >"$dir/end"
   rm -f "$dir/pipe"
   trap '' TERM
   kill -TERM 0
@@ -67,9 +74,9 @@ if [ -e "$dir/reason" ]; then finish none; fi
 : >"$dir/output"
 if ! mkfifo "$dir/pipe"; then claim exited; finish none; fi
 if [ "$mode" = strict ]; then
-  "$@" </dev/null >"$dir/pipe" 2>&1 3>"$dir/status" &
+  { umask "$mask"; exec "$@"; } </dev/null >"$dir/pipe" 2>&1 3>"$dir/status" &
 else
-  setsid "$@" </dev/null >"$dir/pipe" 2>&1 &
+  { umask "$mask"; exec setsid "$@"; } </dev/null >"$dir/pipe" 2>&1 &
 fi
 child=$!
 echo "$child" >"$dir/child"

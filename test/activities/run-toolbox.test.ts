@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { AbortMeaning } from '../../src/activities/delivery';
 import type { ToolCall, Toolbox } from '../../src/activities/host';
@@ -33,6 +33,8 @@ async function setUp(): Promise<Bench> {
         ...options,
         isRunClosed: () => Promise.resolve(false),
         isJournalOurs: () => true,
+        takeWorkspace: () => Promise.resolve(undefined),
+        server: 'test',
         ...change,
       });
       return toolboxes({ input: runInput({ workspace }), facts: null, workflowId: 'wf', runId: 'run' });
@@ -69,7 +71,7 @@ function deliver(toolbox: Toolbox, call: Partial<ToolCall>): TestDelivery {
   };
 }
 
-const SLOW = { input: { command: 'echo start >> ledger; sleep 1.5; echo end >> ledger' } };
+const SLOW = { input: { command: 'echo start >> ledger; sleep 0.7; echo end >> ledger' } };
 
 test('the same call delivered again after its end → the recorded result, and nothing is written again', async () => {
   const bench = await setUp();
@@ -169,4 +171,42 @@ test('a call that a person has to agree to → asks each time, and runs once whe
   const granted = await deliver(toolbox, { ...call, grant: plan.digest }).result;
 
   expect([plan.verdict, asked.status, granted.status]).toEqual(['ask', 'need_confirm', 'success']);
+});
+
+test('another run has the workspace → no change begins, in words; one that had begun is still followed to its end', async () => {
+  const bench = await setUp();
+  const first = deliver(bench.toolbox(), SLOW);
+  await waitFor('the start', () => bench.ledger().length === 1);
+  first.abort('shutdown');
+  const busy = bench.toolbox({ takeWorkspace: () => Promise.resolve('/ws is being changed by the run other') });
+
+  const [begun, refused, read] = await Promise.all([
+    deliver(busy, SLOW).result,
+    deliver(busy, { ...SLOW, callId: 'm-2' }).result,
+    deliver(busy, { callId: 'm-3', name: 'list_files', input: {} }).result,
+  ]);
+  const later = await deliver(bench.toolbox(), { callId: 'm-2', input: { command: 'echo later >> ledger' } }).result;
+
+  expect(begun).toMatchObject({ status: 'success', details: { origin: 're-attached' } });
+  expect(refused).toMatchObject({
+    status: 'failed',
+    message:
+      'Not started: /ws is being changed by the run other. Nothing of this call happened; it can be repeated then.',
+  });
+  expect(read.status).toBe('success');
+  expect(later.status).toBe('success');
+  expect(bench.ledger()).toEqual(['start', 'end', 'later']);
+});
+
+test('the state directory is removed while a command runs → it runs once to its end, and its outcome is unknown', async () => {
+  const bench = await setUp();
+  const first = deliver(bench.toolbox(), SLOW);
+  await waitFor('the start', () => bench.ledger().length === 1);
+  rmSync(bench.stateDirectory, { recursive: true });
+
+  const { status, message } = await first.result;
+
+  expect(status).toBe('failed');
+  expect(message).toContain('outcome unknown');
+  expect(bench.ledger()).toEqual(['start', 'end']);
 });

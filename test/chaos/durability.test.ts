@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ResultDocument } from '../../src/contract/result-document';
 import { connectClient, type TemporalClient } from '../../src/temporal/connection';
 import { createCliBench, type CliBench, type Running } from '../cli/support/cli-bench';
+import { tempDirectory } from '../support/temp-directory';
 import { waitFor } from '../support/wait-for';
 
 // Each test counts by the ledger how often the command really started.
@@ -27,6 +28,7 @@ afterAll(async () => {
 
 interface Slow {
   readonly id: string;
+  readonly workspace: string;
   readonly ledger: string;
   /** Unique argument of the `sleep` that the command runs. */
   readonly seconds: string;
@@ -42,7 +44,7 @@ async function startSlow(id: string, seconds: number): Promise<Slow> {
   const running = bench.start(['run', 'slowly', '--id', id, '--workspace', workspace, '--model', model]);
   const ledger = path.join(workspace, 'ledger');
   await waitFor('the command to start', async () => (await linesOf(ledger)).length > 0, { timeoutMs: 60_000 });
-  return { id, ledger, seconds: unique, running };
+  return { id, workspace, ledger, seconds: unique, running };
 }
 
 async function linesOf(file: string): Promise<string[]> {
@@ -178,3 +180,29 @@ test('a second worker on the same state directory → refuses with exit 2 and na
   expect(second.code).toBe(2);
   expect(second.stderr).toContain(`process ${String(pid('workerPid'))} already serves ${bench.home}`);
 }, 60_000);
+
+test('a run of another state directory has the workspace → refused by its name, also while all of it is dead; free once it was cancelled', async () => {
+  const slow = await startSlow('elsewhere', 300);
+  const env = { SUREHAND_HOME: path.join(await tempDirectory('other-state'), 'home') };
+  const model = await bench.script([
+    { calls: [{ name: 'bash', input: { command: 'echo other >> ledger' } }] },
+    { text: 'I did.' },
+  ]);
+  const change = (id: string) => bench.run(['run', 'too', '--id', id, '-w', slow.workspace, '--model', model], { env });
+
+  const beside = await change('beside');
+  // Its client first: an attached one would start the daemon again.
+  slow.running.child.kill('SIGKILL');
+  for (const part of ['pid', 'workerPid', 'serverPid'] as const) process.kill(pid(part), 'SIGKILL');
+  const whileDead = await change('while-dead');
+  await bench.run(['cancel', slow.id]);
+  const after = await change('after');
+  await bench.run(['down'], { env });
+
+  for (const { code, stderr } of [beside, whileDead]) {
+    expect(code).toBe(6);
+    expect(stderr).toContain(`SUREHAND_HOME=${bench.home} surehand cancel elsewhere`);
+  }
+  expect([after.code, after.stdout]).toEqual([0, 'I did.\n']);
+  expect(await linesOf(slow.ledger)).toEqual(['start', 'other']);
+}, 120_000);

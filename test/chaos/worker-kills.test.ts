@@ -6,8 +6,10 @@ import { createCliBench, type CliBench } from '../cli/support/cli-bench';
 import { isAlive } from '../support/processes';
 import { waitFor } from '../support/wait-for';
 
-const TURNS = 20;
-const KILLS = 10;
+/** `npm run test:kills` asks for the long form. */
+const IS_LONG = process.env['SUREHAND_LONG_KILLS'] === '1';
+const TURNS = IS_LONG ? 20 : 7;
+const KILLS = IS_LONG ? 10 : 2;
 /** A mutating call that was in flight at a kill may say honestly that it did not start. */
 const HONEST = /^Not started: the worker died|the command was not started; it is safe to run it again/;
 
@@ -28,14 +30,14 @@ const turns = [
     text: `Step ${String(index + 1)}.`,
     calls: [
       { name: 'read_file', input: { path: 'notes.txt' } },
-      { name: 'bash', input: { command: `echo step-${String(index + 1)} >> ledger; sleep 0.6; echo said` } },
+      { name: 'bash', input: { command: `echo step-${String(index + 1)} >> ledger; sleep "$(cat pace)"; echo said` } },
     ],
   })),
   { text: 'The end.' },
 ];
 
-async function runToEnd(id: string, whileRunning: (workspace: string) => Promise<void>) {
-  const workspace = await bench.workspace({ 'notes.txt': 'some notes\n' });
+async function runToEnd(id: string, pace: string, whileRunning: (workspace: string) => Promise<void>) {
+  const workspace = await bench.workspace({ 'notes.txt': 'some notes\n', pace });
   const model = await bench.script(turns);
   const running = bench.start(['run', 'count', '--id', id, '--workspace', workspace, '--model', model]);
   await whileRunning(workspace);
@@ -72,9 +74,9 @@ function contentOf(line: string): string {
   return block.content ?? '';
 }
 
-test('the worker is killed at ten random moments of a 20-turn run → the same transcript as without, nothing twice', async () => {
-  const quiet = await runToEnd('quiet', () => Promise.resolve());
-  const killed = await runToEnd('killed', async (workspace) => {
+test('the worker is killed at random moments of a run → the same transcript as without, nothing twice', async () => {
+  const quiet = await runToEnd('quiet', '0.05', () => Promise.resolve());
+  const killed = await runToEnd('killed', '0.6', async (workspace) => {
     let killed: number | undefined;
     for (let kill = 0; kill < KILLS; kill += 1) {
       const worker = await waitFor('a new worker', () => liveWorker(killed), { timeoutMs: 60_000 });

@@ -9,18 +9,20 @@ const ROOT = path.resolve(__dirname, '..', '..');
  * process, and it must be the sources as they are now, not the last build.
  */
 export function buildDaemon(directory: string): string {
-  for (const folder of ['server', 'contract']) {
-    mkdirSync(path.join(directory, folder), { recursive: true });
-    for (const name of readdirSync(path.join(ROOT, 'src', folder))) {
-      const source = readFileSync(path.join(ROOT, 'src', folder, name), 'utf8');
-      const { code } = transformSync(source, {
-        filename: name,
-        swcrc: false,
-        jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
-        module: { type: 'commonjs' },
-      });
-      writeFileSync(path.join(directory, folder, name.replace(/\.ts$/, '.js')), code);
-    }
+  const folders = ['server', 'contract'].flatMap((folder) =>
+    readdirSync(path.join(ROOT, 'src', folder)).map((name) => path.join(folder, name)),
+  );
+  for (const file of [...folders, 'config-secrets.ts', 'redactor.ts']) {
+    const source = readFileSync(path.join(ROOT, 'src', file), 'utf8');
+    const { code } = transformSync(source, {
+      filename: file,
+      swcrc: false,
+      jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
+      module: { type: 'commonjs' },
+    });
+    const target = path.join(directory, file.replace(/\.ts$/, '.js'));
+    mkdirSync(path.dirname(target), { recursive: true });
+    writeFileSync(target, code);
   }
   symlinkSync(path.join(ROOT, 'node_modules'), path.join(directory, 'node_modules'));
   return path.join(directory, 'server', 'daemon-main.js');

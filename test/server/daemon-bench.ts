@@ -90,7 +90,7 @@ export function createDaemonBench(): DaemonBench {
       ),
     server: () => identity(record().serverPid, record().serverStartTime),
     worker: () => identity(record().workerPid, record().workerStartTime),
-    log: (name) => readFileSync(path.join(home, 'logs', `${name}.log`), 'utf8'),
+    log: (name) => readFileSync(path.join(home, 'logs', `${name}.${name === 'daemon' ? 'jsonl' : 'log'}`), 'utf8'),
     tearDown: async () => {
       await stopDaemon(home);
       rmSync(scratch, { recursive: true, force: true });

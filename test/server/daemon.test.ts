@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { Client, Connection } from '@temporalio/client';
@@ -44,6 +44,12 @@ test('no daemon → ensure starts server and worker, and a second ensure gets th
     hostId: first.hostId,
   });
   expect(findDaemon(bench.home)).toEqual(first);
+
+  // A damaged record costs a moment, not the daemon.
+  const record = stateFiles(bench.home).daemon;
+  truncateSync(record, statSync(record).size - 7);
+  expect(findDaemon(bench.home)).toBeUndefined();
+  expect(await bench.ensure()).toEqual(first);
 });
 
 test('down → no process is left, the record is gone, and a second down says so', async () => {
@@ -202,6 +208,8 @@ test('a worker that refuses to start five times → unavailable with its reason;
     message: matching(/^the worker cannot start:[^]*no such model/),
   });
   expect(readFileSync(marker, 'utf8')).toBe('xxxxx');
+  // Five times in the log, once more in the reason for giving up.
+  expect(bench.log('daemon').match(/last words:\\nno such model/g)).toHaveLength(5);
   bench.workerScript('ready(); setInterval(() => {}, 1000);');
   await bench.ensure({ workerEntry });
   expect(bench.progress).toContain('restarting the local server and worker: they had given up');

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createCallJournal } from '../../src/workspace/call-journal';
 import type { CallIntent, CallJournal } from '../../src/workspace/call-journal';
@@ -14,6 +14,7 @@ beforeEach(() => {
   bench = createToolBench();
   journal = createCallJournal({
     stateDirectory: bench.state,
+    server: 'test',
     files: createWorkspaceFiles(bench.workspace),
     runner: bench.runner,
   });
@@ -143,4 +144,66 @@ test('an entry → private to the user, and no temporary file stays', async () =
   await journal.record('wf/a', { text: 'x' });
   expect(readdirSync(directoryOf('wf/a')).sort()).toEqual(['intent.json', 'result.json']);
   expect(bench.sh(`stat -c %a ${directoryOf('wf/a')} ${directoryOf('wf/a')}/intent.json`)).toBe('700\n600\n');
+});
+
+describe('a file of the entry lost its end', () => {
+  /** As `truncate -s -7`: cut in the middle of what it says. */
+  const cut = (key: string, name: string): void => {
+    const file = join(directoryOf(key), name);
+    truncateSync(file, Math.max(0, statSync(file).size - 7));
+  };
+
+  test.each([
+    ['intent.json', 'other', 'unknown'],
+    ['intent.json', 'command', 'unknown'],
+    ['intent.json', 'file', 'applied'],
+    ['write.json', 'file', 'unknown'],
+  ] as const)('%s of kind %s → still an entry: %s', async (name, kind, state) => {
+    bench.put('f.txt', 'old');
+    await journal.begin('wf/a', intent(kind));
+    if (kind === 'file') await journal.filesOf('wf/a').write('f.txt', Buffer.from('new'));
+    orphan('wf/a');
+    cut('wf/a', name);
+    expect((await journal.lookup('wf/a')).state).toBe(state);
+    expect(await journal.begin('wf/a', intent(kind))).toBe(false);
+  });
+
+  test.each([
+    ['intent.json', 'ended', 'exited'],
+    ['result.json', 'ended', 'exited'],
+    ['start.json', 'ended', 'exited'],
+    ['end', 'ended', 'exited'],
+    ['status', 'ended', 'exited'],
+    ['supervisor', 'ended', 'exited'],
+    ['child', 'ended', 'exited'],
+    ['reason', 'ended', 'exited'],
+  ] as const)('%s of a command that has ended → %s, %s', async (name, state, end) => {
+    await journal.begin('wf/a', intent('command'));
+    const command = await bench.runner.start({ callId: 'wf/a', command: 'echo x >> ledger', timeoutMs: 20_000 });
+    while ((await bench.runner.poll(command)).running) await new Promise((resolve) => setTimeout(resolve, 3));
+    await journal.record('wf/a', { text: 'done' });
+    orphan('wf/a');
+    cut('wf/a', name);
+    if (name !== 'result.json') rmSync(join(directoryOf('wf/a'), 'result.json'));
+    expect(await journal.lookup('wf/a')).toMatchObject({ state, outcome: { end, exitCode: 0 } });
+    expect(readFileSync(join(bench.workspace, 'ledger'), 'utf8')).toBe('x\n');
+  });
+
+  test('start.json or supervisor of a command that runs → no second start is possible and nothing says that it did not run', async () => {
+    for (const name of ['start.json', 'supervisor']) {
+      await journal.begin(name, intent('command'));
+      await bench.runner.start({ callId: name, command: `touch ${name}.begun; sleep 607`, timeoutMs: 20_000 });
+      while (!existsSync(join(bench.workspace, `${name}.begun`)))
+        await new Promise((resolve) => setTimeout(resolve, 3));
+      const supervisor = Number(readFileSync(join(directoryOf(name), 'supervisor'), 'utf8').split(' ')[0]);
+      orphan(name);
+      cut(name, name);
+      const found = await journal.lookup(name);
+      expect(found.state).toMatch(/^(?:running|unknown)$/u);
+      await expect(bench.runner.start({ callId: name, command: 'true', timeoutMs: 1 })).rejects.toThrow(
+        'started before',
+      );
+      if (found.state === 'running') process.kill(supervisor, 'SIGKILL');
+    }
+  });
 });

@@ -76,7 +76,7 @@ describe.each(['strict', 'off'] as const)('a command under its supervisor, sandb
     worker.kill('SIGKILL');
     await gone;
     const runner = makeRunner(mode);
-    const command = await runner.find('wf/b-1');
+    const command = runner.find('wf/b-1');
     expect(await runner.poll(command!)).toMatchObject({ running: true });
     writeFileSync(join(workspace, 'go'), '');
     expect(await settle(runner, command!)).toMatchObject({ end: 'exited', exitCode: 7, outputBytes: 5 });
@@ -143,6 +143,16 @@ describe.each(['strict', 'off'] as const)('a command under its supervisor, sandb
     expect(await settle(here, command)).toMatchObject({ end: 'exited', exitCode: 0 });
   });
 
+  test('its files are removed while it runs → the deadline still ends it, and the outcome is unknown', async () => {
+    const runner = makeRunner(mode);
+    const command = await runner.start({ callId: 'wf/j-1', command: 'touch begun; sleep 611', timeoutMs: 600 });
+    await until(() => existsSync(join(workspace, 'begun')));
+    rmSync(state, { recursive: true });
+    expect(await runner.poll(command)).toMatchObject({ running: true });
+    expect(await settle(runner, command)).toMatchObject({ running: false, end: 'unknown' });
+    expect(anyAlive(`sleep${String.fromCharCode(0)}611`)).toBe(false);
+  });
+
   test('stop after the end → the outcome stays', async () => {
     const runner = makeRunner(mode);
     const command = await runner.start({ callId: 'wf/g-1', command: 'exit 4', timeoutMs: 5000 });
@@ -159,7 +169,7 @@ describe.each(['strict', 'off'] as const)('a command under its supervisor, sandb
     await until(() => supervisor === undefined || !isAlive(supervisor));
     expect(findMarked('SUREHAND_CALL', markOf('wf/h-1'))).toEqual([]);
     await runner.discard(command);
-    expect(await runner.find('wf/h-1')).toBeUndefined();
+    expect(runner.find('wf/h-1')).toBeUndefined();
   });
 });
 

@@ -7,7 +7,7 @@ import type { Settings } from './config-schema';
 import { ConfigError, codeOf } from './config-value';
 import type { Env } from './config-value';
 
-interface SettingsSource {
+export interface SettingsSource {
   readonly path: string;
   /** Absent when there is no such file. */
   readonly text?: string;

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { X509Certificate, createPrivateKey } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
 import { loadClientConfigProfile } from '@temporalio/envconfig';
 import type { ClientConfigProfile } from '@temporalio/envconfig';
 import { DEFAULTS } from './config-schema';
@@ -17,16 +18,7 @@ export function readTemporal(env: Env): TemporalSetting {
   if (!['TEMPORAL_ADDRESS', 'TEMPORAL_PROFILE', 'TEMPORAL_CONFIG_FILE'].some((name) => Boolean(env[name]))) {
     return { mode: 'embedded' };
   }
-  const given = Object.entries(env).filter((entry): entry is [string, string] => Boolean(entry[1]));
-  let profile: ClientConfigProfile;
-  try {
-    profile = loadClientConfigProfile({ overrideEnvVars: Object.fromEntries(given) });
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new ConfigError(`The configuration of the Temporal client is not usable: ${why}. Look at TEMPORAL_*.`, {
-      cause: error,
-    });
-  }
+  const profile = readProfile(env);
   if (profile.address === undefined) {
     throw new ConfigError('The profile of the Temporal client has no address. Set TEMPORAL_ADDRESS to HOST:PORT.');
   }
@@ -38,8 +30,40 @@ export function readTemporal(env: Env): TemporalSetting {
       namespace: profile.namespace ?? DEFAULTS.namespace,
       ...(profile.apiKey === undefined ? {} : { apiKey: profile.apiKey }),
       ...(tls === undefined ? {} : { tls }),
+      ...(profile.grpcMeta === undefined ? {} : { metadata: profile.grpcMeta }),
     },
   };
+}
+
+/** The profile after the variables, which win over the file. @throws ConfigError */
+function readProfile(env: Env): ClientConfigProfile {
+  const given = Object.entries(env).filter((entry): entry is [string, string] => Boolean(entry[1]));
+  const file = env['TEMPORAL_CONFIG_FILE'];
+  if (file && !existsSync(file)) {
+    throw new ConfigError(`TEMPORAL_CONFIG_FILE is "${file}", which does not exist. Correct or unset it.`);
+  }
+  // Any other word would switch TLS off without a sound.
+  if (env['TEMPORAL_TLS'] && !/^(true|false|1|0)$/i.test(env['TEMPORAL_TLS'])) {
+    throw new ConfigError(`TEMPORAL_TLS is "${env['TEMPORAL_TLS']}"; it must be true or false.`);
+  }
+  try {
+    return loadClientConfigProfile({ overrideEnvVars: Object.fromEntries(given) });
+  } catch (error) {
+    throw new ConfigError(unusable(env, error), { cause: error });
+  }
+}
+
+function unusable(env: Env, error: unknown): string {
+  const profile = env['TEMPORAL_PROFILE'];
+  const where = env['TEMPORAL_CONFIG_FILE'] || 'the usual temporal.toml';
+  // A parser's message quotes the lines around the error, which may hold a key.
+  const why = (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? '';
+  if (profile && why.includes('not found')) {
+    return `TEMPORAL_PROFILE is "${profile}", but ${where} has no such profile. Correct or unset it.`;
+  }
+  const code = codeOf(error);
+  if (/^E[A-Z]+$/.test(code)) return `The Temporal configuration ${where} cannot be read (${code}).`;
+  return `The configuration of the Temporal client is not usable: ${why}. Look at TEMPORAL_* and ${where}.`;
 }
 
 function checkedAddress(address: string): string {
@@ -50,7 +74,18 @@ function checkedAddress(address: string): string {
 function readTls({ tls, apiKey }: ClientConfigProfile): boolean | TlsFiles | undefined {
   if (tls === undefined) return apiKey === undefined ? undefined : true;
   if (tls.disabled === true) return false;
-  const [ca, crt, key] = [tls.serverCACert, tls.clientCert, tls.clientKey].map(readSource);
+  const ca = readPem(tls.serverCACert, 'The CA certificate of the Temporal server', isCertificate);
+  const crt = readPem(tls.clientCert, 'The client certificate for Temporal', isCertificate);
+  const key = readPem(tls.clientKey, 'The client key for Temporal', createPrivateKey);
+  if ((crt === undefined) !== (key === undefined)) {
+    const [has, lacks] = crt === undefined ? ['key', 'CERT'] : ['certificate', 'KEY'];
+    throw new ConfigError(
+      `TLS for Temporal has a client ${has} alone; mutual TLS needs both. Set TEMPORAL_TLS_CLIENT_${lacks}_PATH.`,
+    );
+  }
+  if (crt !== undefined && key !== undefined && !new X509Certificate(crt).checkPrivateKey(createPrivateKey(key))) {
+    throw new ConfigError('The client certificate and the client key for Temporal do not belong together.');
+  }
   return {
     ...(tls.serverName === undefined ? {} : { serverName: tls.serverName }),
     ...(ca === undefined ? {} : { serverRootCa: ca }),
@@ -58,12 +93,28 @@ function readTls({ tls, apiKey }: ClientConfigProfile): boolean | TlsFiles | und
   };
 }
 
-function readSource(source: { path: string } | { data: string | Uint8Array } | undefined): Buffer | undefined {
+function isCertificate(pem: Buffer): void {
+  new X509Certificate(pem);
+}
+
+/** PEM from a file or from the variable itself; one that gRPC could not use is found here, where its name is known. */
+function readPem(
+  source: { path: string } | { data: string | Uint8Array } | undefined,
+  what: string,
+  check: (pem: Buffer) => unknown,
+): Buffer | undefined {
   if (source === undefined) return undefined;
-  if ('data' in source) return Buffer.from(source.data);
+  const where = 'path' in source ? ` (${source.path})` : '';
+  let pem: Buffer;
   try {
-    return readFileSync(source.path);
+    pem = 'data' in source ? Buffer.from(source.data) : readFileSync(source.path);
   } catch (error) {
-    throw new ConfigError(`The TLS file ${source.path} cannot be read (${codeOf(error)}).`, { cause: error });
+    throw new ConfigError(`${what}${where} cannot be read (${codeOf(error)}).`, { cause: error });
   }
+  try {
+    check(pem);
+  } catch (error) {
+    throw new ConfigError(`${what}${where} is not usable: it must be PEM, without a passphrase.`, { cause: error });
+  }
+  return pem;
 }

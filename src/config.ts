@@ -2,10 +2,16 @@ import { createHash } from 'node:crypto';
 import os from 'node:os';
 import path from 'node:path';
 import type { z } from 'zod';
+import { knownEndpoint, readEndpoints } from './config-endpoints';
+import type { Endpoint } from './config-endpoints';
 import { findSettings, parseSettings, userDirectory } from './config-files';
+import { createModelTable } from './config-models';
+import type { ModelTable } from './config-models';
 import { readTemporal } from './config-temporal';
 import type { TemporalSetting } from './config-temporal';
-import { DEFAULTS, modeSchema, sandboxSchema, settingsSchema, timeoutsSchema } from './config-schema';
+import { readOwnTools } from './config-tools';
+import type { ToolModule } from './config-tools';
+import { DEFAULTS, modeSchema, portSchema, sandboxSchema, settingsSchema, timeoutsSchema } from './config-schema';
 import type { Settings } from './config-schema';
 import { ConfigError, fromEnv, parseValue, positiveFromEnv } from './config-value';
 import type { Env } from './config-value';
@@ -18,11 +24,12 @@ export type { Env } from './config-value';
 export interface ConfigOverrides {
   readonly settingsFile?: string;
   readonly sandbox?: string;
-}
-
-export interface Endpoint {
-  readonly baseUrl: string;
-  readonly apiKey?: string;
+  /** A port, as it was typed. */
+  readonly healthPort?: string;
+  /** Modules with tools, from this directory. */
+  readonly tools?: readonly string[];
+  /** The command starts a worker: the settings file that its flag names may name tools. Default: a run's, which may not. */
+  readonly forWorker?: boolean;
 }
 
 export interface LimitDefaults {
@@ -34,11 +41,27 @@ export interface LimitDefaults {
   readonly hostWaitMs: number;
   /** When nobody will answer. */
   readonly hostWaitUnattendedMs: number;
+  /** How long a model call is tried again. */
+  readonly modelWaitMs: number;
+  readonly modelWaitUnattendedMs: number;
+  /** Default: the model's own. */
+  readonly maxOutputRaised?: number;
+  readonly contextTokens?: number;
+  readonly compactAt?: number;
+  /** Model calls after which a conversation goes on in a new run of its chain; default: when the server suggests it. */
+  readonly turnsPerRun?: number;
 }
 
 export interface WorkerOptions {
   readonly maxCachedWorkflows: number;
   readonly sandbox: 'strict' | 'off';
+  /** Hosts that sandboxed commands may reach, and those of them that may have private addresses. */
+  readonly network?: readonly string[];
+  readonly privateNetwork?: readonly string[];
+  /** Directories of toolchains, absolute; default: those that PATH names. */
+  readonly toolchains?: readonly string[];
+  /** Names of environment variables that commands get. */
+  readonly environment?: readonly string[];
   /** A bwrap to use instead of the one on PATH or the fetched one. */
   readonly bwrapPath?: string;
   /** Off: every model call reads its window from history. */
@@ -47,6 +70,14 @@ export interface WorkerOptions {
   readonly shutdownGraceMs: number;
   /** A stream without any event for this long has stalled. */
   readonly modelIdleMs: number;
+  /** Workflow tasks at once, over all conversations. */
+  readonly workflowTaskSlots: number;
+  readonly workflowTaskPollers: number;
+  /** Model calls and tools at once, over all conversations of this host. */
+  readonly activitySlots: number;
+  readonly activityPollers: number;
+  /** Where `GET /healthz` answers on loopback; 0: nowhere. */
+  readonly healthPort: number;
 }
 
 export interface EmbeddedOptions {
@@ -72,7 +103,13 @@ export interface Config {
   /** The endpoint that runs use; a key of `endpoints`. */
   readonly endpoint: string;
   readonly endpoints: Readonly<Record<string, Endpoint>>;
-  /** Names of the environment variables that hold endpoints' keys, by the settings file. */
+  /** Prices, windows and output limits. */
+  readonly models: ModelTable;
+  /** Modules with tools of one's own, which the worker loads. Never from a run or a workspace. */
+  readonly tools: readonly ToolModule[];
+  /** Changes when one of them does that every command on this machine knows of, so not those of a flag. */
+  readonly toolStamp: readonly string[];
+  /** Names of the environment variables that hold endpoints' keys or are for tools, by the settings file. */
   readonly keyVariables: readonly string[];
   readonly mode: PermissionMode;
   readonly limits: LimitDefaults;
@@ -95,6 +132,7 @@ export interface Config {
 export function loadConfig(env: Env, overrides: ConfigOverrides = {}): Config {
   const file = findSettings(env, overrides.settingsFile);
   const settings = parseSettings(file);
+  const own = readOwnTools(env, { ...overrides, embeddedWorker: isOn(env['SUREHAND_EMBEDDED']) });
   const home = homeDirectory(env);
   const endpoints = readEndpoints(env, settings);
   return {
@@ -109,7 +147,13 @@ export function loadConfig(env: Env, overrides: ConfigOverrides = {}): Config {
     model: env['SUREHAND_MODEL'] || settings.model || DEFAULTS.model,
     endpoint: knownEndpoint(settings.endpoint ?? DEFAULTS.endpoint, endpoints),
     endpoints,
-    keyVariables: Object.values(settings.endpoints ?? {}).flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []),
+    models: createModelTable(settings.prices),
+    tools: own.tools,
+    toolStamp: own.stamp,
+    keyVariables: [
+      ...Object.values(settings.endpoints ?? {}).flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []),
+      ...own.variables,
+    ],
     mode: fromEnv(env, 'SUREHAND_MODE', modeSchema) ?? settings.mode ?? DEFAULTS.mode,
     limits: { ...DEFAULTS.limits, ...defined(settings.limits) },
     timeouts: { ...DEFAULTS.timeouts, ...defined(settings.timeouts), ...defined(envTimeouts(env)) },
@@ -125,18 +169,6 @@ export function loadConfig(env: Env, overrides: ConfigOverrides = {}): Config {
   };
 }
 
-/** Values that must not appear in any log or result. */
-export function secrets(config: Config): string[] {
-  const { temporal } = config;
-  const known = Object.values(config.endpoints).map(({ apiKey }) => apiKey);
-  if (temporal.mode === 'server') known.push(temporal.target.apiKey);
-  const named = Object.entries(config.env)
-    .filter(([name]) => SECRET_NAME.test(name))
-    .map(([, value]) => value);
-  const long = [...known, ...named].filter((value) => value !== undefined && value.length >= SHORTEST_SECRET);
-  return [...new Set(long as string[])];
-}
-
 /**
  * The environment of the embedded worker: what its own `loadConfig` needs to come to the same configuration, and what
  * any process needs. The daemon adds the server's address.
@@ -147,28 +179,32 @@ export function workerEnv(config: Config): Record<string, string> {
       PASSED_ON.test(name) ||
       name.startsWith('SUREHAND_') ||
       name.startsWith('ANTHROPIC_') ||
-      config.keyVariables.includes(name),
+      config.keyVariables.includes(name) ||
+      config.worker.environment?.includes(name) === true,
   );
   return {
     ...Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== undefined)),
     SUREHAND_HOME: config.home,
     SUREHAND_SANDBOX: config.worker.sandbox,
+    ...(config.tools.length === 0 ? {} : { SUREHAND_TOOLS: toolList(config) }),
     ...(config.settingsFile === undefined ? {} : { SUREHAND_SETTINGS: config.settingsFile }),
   };
 }
 
+/** The value of `SUREHAND_TOOLS` that stands for these modules in any directory. */
+export function toolList({ tools }: Config): string {
+  return JSON.stringify(tools.map(({ name, file }) => file ?? name));
+}
+
 /** Equal for configurations that make the same worker; tells nothing about the secrets in it. */
 export function configDigest(config: Config): string {
-  const { endpoints, worker, embedded, queuePrefix: prefix } = config;
+  const { endpoints, models, worker, embedded, queuePrefix: prefix } = config;
   return createHash('sha256')
-    .update(JSON.stringify({ endpoints, worker, fast: embedded.fast, prefix }))
+    .update(JSON.stringify({ endpoints, models, worker, fast: embedded.fast, prefix, tools: config.toolStamp }))
     .digest('hex')
     .slice(0, 16);
 }
 
-const SECRET_NAME = /(_KEY|_TOKEN|_SECRET|_PASSWORD|_CREDENTIALS|^PASSWORD|^TOKEN)$/i;
-/** Shorter values would mask ordinary words. */
-const SHORTEST_SECRET = 8;
 const PASSED_ON =
   /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TZ|TMPDIR|XDG_\w+|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR)|(https?|no|all)_proxy|CI)$/i;
 
@@ -194,44 +230,30 @@ function queuePrefix(env: Env, settings: Settings): string {
   );
 }
 
-function readEndpoints(env: Env, settings: Settings): Record<string, Endpoint> {
-  const fromSettings = Object.entries(settings.endpoints ?? {}).map(([name, endpoint]) => {
-    const apiKey = endpoint.apiKey ?? (endpoint.apiKeyEnv === undefined ? undefined : env[endpoint.apiKeyEnv]);
-    return [name, { baseUrl: endpoint.baseUrl ?? DEFAULTS.baseUrl, ...(apiKey ? { apiKey } : {}) }] as const;
-  });
-  const endpoints: Record<string, Endpoint> = Object.fromEntries(fromSettings);
-  const before = endpoints[DEFAULTS.endpoint];
-  const apiKey = env['ANTHROPIC_API_KEY']?.trim() || before?.apiKey;
-  const baseUrl = env['ANTHROPIC_BASE_URL'] ? checkedUrl(env['ANTHROPIC_BASE_URL']) : before?.baseUrl;
-  return {
-    ...endpoints,
-    [DEFAULTS.endpoint]: { baseUrl: baseUrl ?? DEFAULTS.baseUrl, ...(apiKey ? { apiKey } : {}) },
-  };
-}
-
-function checkedUrl(url: string): string {
-  if (URL.canParse(url) && /^https?:/.test(url)) return url;
-  throw new ConfigError(`ANTHROPIC_BASE_URL is "${url}"; it must be an http or https URL.`);
-}
-
-function knownEndpoint(name: string, endpoints: Readonly<Record<string, Endpoint>>): string {
-  if (name in endpoints) return name;
-  throw new ConfigError(
-    `The setting endpoint is "${name}", but endpoints has only: ${Object.keys(endpoints).join(', ')}.`,
-  );
-}
-
 function workerOptions(env: Env, settings: Settings, overrides: ConfigOverrides): WorkerOptions {
   const sandbox =
     (overrides.sandbox === undefined ? undefined : parseValue('--sandbox', overrides.sandbox, sandboxSchema)) ??
     fromEnv(env, 'SUREHAND_SANDBOX', sandboxSchema);
   const throttle = positiveFromEnv(env, 'SUREHAND_HEARTBEAT_THROTTLE_MS');
+  const healthPort =
+    portOf('--health-port', overrides.healthPort) ?? portOf('SUREHAND_HEALTH_PORT', env['SUREHAND_HEALTH_PORT']);
   return {
     ...DEFAULTS.worker,
     ...defined(settings.worker),
-    ...defined({ sandbox, heartbeatThrottleMs: throttle, bwrapPath: env['SUREHAND_BWRAP'] || undefined }),
+    ...defined({ network: settings.network, privateNetwork: settings.privateNetwork }),
+    ...defined({ toolchains: settings.worker?.toolchains?.map(expandHome) }),
+    ...defined({ sandbox, healthPort, heartbeatThrottleMs: throttle, bwrapPath: env['SUREHAND_BWRAP'] || undefined }),
     ...(env['SUREHAND_WINDOW_CACHE'] === 'off' ? { windowCache: false } : {}),
   };
+}
+
+function expandHome(directory: string): string {
+  return directory.replace(/^~(?=\/|$)/, os.homedir());
+}
+
+function portOf(name: string, text: string | undefined): number | undefined {
+  if (text === undefined || text === '') return undefined;
+  return parseValue(name, /^\d+$/.test(text) ? Number(text) : text, portSchema);
 }
 
 function envTimeouts(env: Env): z.infer<typeof timeoutsSchema> | undefined {

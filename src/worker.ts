@@ -1,48 +1,71 @@
 import { randomUUID } from 'node:crypto';
-import path from 'node:path';
-import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
-import { createActivities } from './activities/activities';
+import { NativeConnection, type Worker } from '@temporalio/worker';
 import type { Host } from './activities/host';
 import { handBack } from './activities/hand-back';
+import { createLeaseKeeper } from './activities/lease-keeper';
 import { readRun } from './activities/read-run';
-import { createRedactor } from './activities/redactor';
 import { createToolboxes } from './activities/run-toolbox';
 import { createWorlds } from './activities/run-world';
+import { keepCallsTidy } from './activities/tidy-calls';
 import { createWorkspaces } from './activities/workspaces';
-import { ConfigError, loadConfig, secrets, type Config } from './config';
-import type { SandboxState } from './contract/activity';
-import { EXIT_USAGE } from './contract/outcome';
+import { ConfigError, loadConfig, type Config } from './config';
+import { findModelInfo } from './config-models';
+import { secrets, secretsInEnv } from './config-secrets';
+import { EXIT_CODES, EXIT_USAGE } from './contract/outcome';
 import { createModels } from './model/models';
-import { costUsd } from './model/prices';
+import { createPricing } from './model/prices';
 import { systemPrompt } from './prompts/system-prompt';
-import { openHost, readHost } from './server/host';
+import { createRedactor } from './redactor';
+import { findDaemon } from './server/daemon-client';
+import { startHealthEndpoint, type HealthEndpoint, type HealthReport } from './server/health-endpoint';
+import { openHost, ownsJournal, readHost } from './server/host';
+import type { LogFields, Logger } from './server/logger';
 import { tryLock } from './server/lock';
 import { identify } from './server/process-identity';
 import { ServerError } from './server/server-error';
 import { stateFiles } from './server/state-directory';
-import { findBwrap } from './server/tool-paths';
-import { connectClient, connectionOptions, type TemporalClient } from './temporal/connection';
-import { createDataConverter } from './temporal/data-converter';
+import { removeCalls } from './server/state-usage';
+import { serverName } from './temporal/call-expiry';
+import { connectionOptions, type TemporalClient, type TemporalTarget } from './temporal/connection';
+import { openConnection, TemporalConnectionError } from './temporal/open-connection';
 import { isRunClosed } from './temporal/run-state';
-import { hostQueue, workflowQueue } from './temporal/queues';
 import { BUILTIN_TOOLS } from './tools/builtin-tools';
 import { createToolRegistry } from './tools/registry';
+import type { Tool } from './tools/tool';
+import { loadToolModules } from './tool-modules';
 import { createWindows } from './transcript/window-cache';
-import { createWorkspaceLeases } from './workspace/lease';
-import { probeSandbox } from './workspace/sandbox-probe';
+import { createWorkspaceLeases, type LeasePlace } from './workspace/lease';
+import { installRuntime, logActivities, openWorkerLog } from './worker-log';
+import { createWorkers, reportHealth } from './worker-queues';
+import { openSandbox, describeSandbox, type HostSandbox } from './worker-sandbox';
 
 const WINDOW_CACHE_BYTES = 256 * 1024 * 1024;
 const CONNECT_TIMEOUT_MS = 10_000;
 const MAX_CONCURRENT_MODEL_CALLS = 20;
+/** How much of a model call's time its answer may take to begin. */
+const FIRST_BYTE_SHARE = 0.8;
 
 /** The parts of a host, put together. The one place where ports meet their adapters. */
-function composeHost({ config, temporal, sandbox, hostId, log }: HostParts): Host {
+function composeHost({ config, temporal, sandbox, place, tools, logger }: HostParts): Host {
   const worldOf = createWorlds({
+    ...sandbox,
     stateDirectory: config.home,
-    sandbox,
+    sandbox: sandbox.state,
     nodePath: process.execPath,
     demoRoot: config.demoRoot,
-    ...(sandbox.bwrapPath === undefined ? {} : { bwrapPath: sandbox.bwrapPath }),
+  });
+  const keeper = createLeaseKeeper({
+    client: temporal.client,
+    leases: createWorkspaceLeases(config.leaseDirectory),
+    place,
+    directories: { hostIdOf: (home) => readHost(home)?.hostId, daemonOf: findDaemon },
+    onTaken: (workspace, holder) =>
+      worldOf(workspace)
+        .changes.begin(holder)
+        .catch((error: unknown) => {
+          // The run goes on; its result then names only what its file tools changed.
+          logger.log('warn', `what ${workspace} is like was not noted: ${String(error)}`);
+        }),
   });
   return {
     windows: createWindows({
@@ -52,29 +75,28 @@ function composeHost({ config, temporal, sandbox, hostId, log }: HostParts): Hos
     models: createModels({
       endpoints: config.endpoints,
       idleMs: config.worker.modelIdleMs,
-      timeoutMs: config.timeouts.modelCallMs,
+      // Before the activity's own time is over, which would end it without a word about why.
+      timeoutMs: Math.min(config.worker.modelIdleMs, config.timeouts.modelCallMs * FIRST_BYTE_SHARE),
       maxConcurrentPerEndpoint: MAX_CONCURRENT_MODEL_CALLS,
       onWarning: (text) => {
-        log('warning', { text });
+        logger.log('warn', text);
       },
     }),
     toolbox: createToolboxes({
-      registry: createToolRegistry(BUILTIN_TOOLS),
+      registry: createToolRegistry([...BUILTIN_TOOLS, ...tools]),
       worldOf,
       stateDirectory: config.home,
       isRunClosed: (workflowId) => isRunClosed(temporal.client, workflowId),
-      isJournalOurs: () => readHost(config.home)?.hostId === hostId,
+      isJournalOurs: () => ownsJournal(config.home, place.hostId),
+      takeWorkspace: keeper.takeFor,
+      server: serverName(place.server),
       log: ({ step, ...fields }) => {
-        log(`tool ${step}`, fields);
+        logger.log(step === 'bug' ? 'error' : 'info', `tool ${step}`, fields);
       },
     }),
-    workspaces: createWorkspaces({
-      client: temporal.client,
-      leases: createWorkspaceLeases(config.leaseDirectory),
-      worldOf,
-    }),
+    workspaces: createWorkspaces({ keeper, worldOf, stateDirectory: config.home }),
     systemPrompt,
-    costUsd,
+    costUsd: createPricing((model) => findModelInfo(config.models, model)),
     redact: createRedactor(secrets(config)),
   };
 }
@@ -83,23 +105,10 @@ interface HostParts {
   readonly config: Config;
   readonly temporal: TemporalClient;
   readonly sandbox: HostSandbox;
-  readonly hostId: string;
-  readonly log: Log;
-}
-
-interface HostSandbox extends SandboxState {
-  readonly bwrapPath?: string;
-}
-
-type Log = (text: string, fields: Readonly<Record<string, unknown>>) => void;
-
-/** Tries the sandbox of this host, as the configuration wants it. */
-async function findSandbox(config: Config): Promise<HostSandbox> {
-  if (config.worker.sandbox === 'off') return { mode: 'off', detail: 'switched off by the operator of the worker' };
-  const bwrapPath = config.worker.bwrapPath ?? (await findBwrap(config.env));
-  if (bwrapPath === undefined) return { mode: 'broken', detail: 'bwrap is not installed' };
-  const probe = await probeSandbox({ bwrapPath, nodePath: process.execPath, scratchDirectory: config.home });
-  return { mode: probe.mode, detail: probe.detail, bwrapPath };
+  readonly place: LeasePlace;
+  /** Those of one's own. */
+  readonly tools: readonly Tool[];
+  readonly logger: Logger;
 }
 
 async function main(): Promise<void> {
@@ -109,33 +118,68 @@ async function main(): Promise<void> {
   if (config.temporal.mode === 'embedded') {
     throw new ConfigError('No Temporal server is configured. Set TEMPORAL_ADDRESS to HOST:PORT.');
   }
-  const log: Log = (text, fields) =>
-    process.stderr.write(`${JSON.stringify({ at: new Date().toISOString(), text, ...fields })}\n`);
-  Runtime.install({ logger: new DefaultLogger('WARN'), shutdownSignals: ['SIGTERM', 'SIGINT'] });
+  const tools = await loadToolModules(config.tools, BUILTIN_TOOLS);
   const { hostId, warning } = openHost(config.home);
-  if (warning !== undefined) log('warning', { text: warning });
   const lock = await lockHost(config);
+  // From here on no other worker writes this log.
+  const logger = openWorkerLog(config);
+  installRuntime(logger);
+  if (warning !== undefined) logger.log('warn', warning);
   const { target } = config.temporal;
-  const [sandbox, temporal, connection] = await Promise.all([
-    findSandbox(config),
-    connectClient(target, CONNECT_TIMEOUT_MS),
-    NativeConnection.connect(connectionOptions(target)),
-  ]);
-  const host = composeHost({ config, temporal, sandbox, hostId, log });
+  const workers: Worker[] = [];
   const identity = `surehand@${hostId}#${randomUUID().slice(0, 8)}`;
-  const workers = await createWorkers(config, { connection, namespace: target.namespace, identity, hostId, host });
+  const health = await openHealth(config, () => reportHealth(workers, { hostId, identity }));
+  const [sandbox, { temporal, connection }] = await Promise.all([openSandbox(config), connect(target)]);
+  const server = { embedded: config.embeddedWorker, address: target.address, namespace: target.namespace };
+  const host = composeHost({ config, temporal, sandbox, place: { home: config.home, hostId, server }, tools, logger });
+  const created = await createWorkers(config, {
+    ...{ connection, namespace: target.namespace, identity, hostId, host },
+    interceptors: { activity: [logActivities(logger)] },
+  });
+  workers.push(...created);
   const { client } = temporal;
-  await handBack({ client, hostId, identity, stateDirectory: config.home, log });
+  const log = (text: string, fields: LogFields): void => logger.log('info', text, fields);
+  const warn = (text: string): void => logger.log('warn', text);
+  await handBack({ client, hostId, identity, stateDirectory: config.home, log, warn });
   const running = Promise.all(workers.map((worker) => worker.run()));
   process.send?.({ type: 'ready', hostId, identity });
-  log('worker ready', { hostId, identity, sandbox: sandbox.mode, detail: sandbox.detail });
+  log('worker ready', {
+    ...{ hostId, identity, sandbox: sandbox.state.mode, detail: sandbox.state.detail },
+    ...describeSandbox(sandbox),
+    ...(tools.length === 0 ? {} : { tools: tools.map(({ name }) => name).join(' ') }),
+    ...(health === undefined ? {} : { health: `http://127.0.0.1:${health.port}/healthz` }),
+  });
+  const tidying = keepCallsTidy({
+    client,
+    server: serverName(server),
+    removeCalls: (isExpired) => removeCalls(config.home, isExpired),
+    log,
+    warn,
+  });
   await running;
+  await health?.close();
+  await sandbox.close();
+  await tidying.stop();
   await temporal.close();
   await connection.close();
   lock.release();
   // An open channel would keep this process alive.
   process.removeAllListeners('disconnect');
   if (process.connected) process.disconnect();
+}
+
+/** The embedded worker has none: its daemon watches it, and a fixed port would be in the way of another state directory. */
+async function openHealth(config: Config, report: () => HealthReport): Promise<HealthEndpoint | undefined> {
+  const { healthPort } = config.worker;
+  return config.embeddedWorker || healthPort === 0 ? undefined : startHealthEndpoint(healthPort, report);
+}
+
+/** The client first: its errors tell people what is wrong, those of the native connection do not. */
+async function connect(
+  target: TemporalTarget,
+): Promise<{ readonly temporal: TemporalClient; readonly connection: NativeConnection }> {
+  const temporal = await openConnection(target, CONNECT_TIMEOUT_MS);
+  return { temporal, connection: await NativeConnection.connect(connectionOptions(target)) };
 }
 
 async function lockHost(config: Config): Promise<{ release(): void }> {
@@ -150,48 +194,30 @@ async function lockHost(config: Config): Promise<{ release(): void }> {
   );
 }
 
-interface WorkerParts {
-  readonly connection: NativeConnection;
-  readonly namespace: string;
-  readonly identity: string;
-  readonly hostId: string;
-  readonly host: Host;
-}
-
-/** Embedded there is one host, and one queue lets the server dispatch eagerly; on a cluster workflows stay on the shared queue. */
-async function createWorkers(config: Config, parts: WorkerParts): Promise<Worker[]> {
-  const { connection, namespace, identity, hostId, host } = parts;
-  const throttle = config.worker.heartbeatThrottleMs;
-  const shared: Omit<WorkerOptions, 'taskQueue'> = {
-    connection,
-    namespace,
-    identity,
-    dataConverter: createDataConverter(),
-    maxHeartbeatThrottleInterval: throttle,
-    defaultHeartbeatThrottleInterval: throttle,
-    shutdownGraceTime: config.worker.shutdownGraceMs,
-  };
-  const workflows = {
-    workflowBundle: { codePath: path.join(__dirname, 'workflow-bundle.js') },
-    maxCachedWorkflows: config.worker.maxCachedWorkflows,
-    stickyQueueScheduleToStartTimeout: '1s',
-    maxEagerActivityReservationsPerWorkflowTask: 10,
-  } as const;
-  const activities = createActivities(host);
-  const queue = hostQueue(config.queuePrefix, hostId);
-  if (config.embeddedWorker) return [await Worker.create({ ...shared, ...workflows, activities, taskQueue: queue })];
-  return Promise.all([
-    Worker.create({ ...shared, ...workflows, taskQueue: workflowQueue(config.queuePrefix) }),
-    Worker.create({ ...shared, activities, taskQueue: queue }),
-  ]);
+/** What cannot get better by itself is 2; a supervisor may try the others again. */
+function exitCodeOf(error: unknown): number {
+  if (error instanceof TemporalConnectionError) {
+    return {
+      unauthenticated: EXIT_CODES.unauthenticated,
+      unavailable: EXIT_CODES.unavailable,
+      'no-namespace': EXIT_USAGE,
+    }[error.problem];
+  }
+  const usage = error instanceof ConfigError || (error instanceof ServerError && error.kind === 'usage');
+  return usage ? EXIT_USAGE : EXIT_CODES.failed;
 }
 
 if (require.main === module) {
   main().catch((error: unknown) => {
-    const usage = error instanceof ConfigError || (error instanceof ServerError && error.kind === 'usage');
-    process.stderr.write(
-      `${usage ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
-    );
-    process.exit(usage ? EXIT_USAGE : 1);
+    const code = exitCodeOf(error);
+    const isBug = code === EXIT_CODES.failed && error instanceof Error;
+    const text = isBug ? (error.stack ?? error.message) : error instanceof Error ? error.message : String(error);
+    const shown = createRedactor(secretsInEnv(process.env))(text);
+    process.stderr.write(`${shown}\n`);
+    const exit = (): never => process.exit(code);
+    // Starting it again would not help, so the daemon is told.
+    if (error instanceof ConfigError && process.send !== undefined)
+      process.send({ type: 'refused', reason: shown }, exit);
+    else exit();
   });
 }

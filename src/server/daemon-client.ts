@@ -8,6 +8,7 @@ import { touchContact } from './idle-watch';
 import { readLiveHolder } from './lock';
 import { canConnect } from './loopback';
 import { endProcess } from './process-identity';
+import { ServerError } from './server-error';
 import type { StateFiles } from './state-directory';
 import { openStateDirectory, stateFiles } from './state-directory';
 import { findTemporal } from './tool-paths';
@@ -102,7 +103,10 @@ async function step(
     await stopDaemon(options.home);
     return undefined;
   }
-  if (record.state === 'failed') throw starter.failure(record.problem ?? 'the worker cannot start.');
+  if (record.state === 'failed') {
+    if (record.refused === true) throw new ServerError('usage', record.problem ?? 'the worker cannot start.');
+    throw starter.failure(record.problem ?? 'the worker cannot start.');
+  }
   const address = record.state === 'ready' ? toAddress(record, files) : undefined;
   return address !== undefined && (await canConnect(address.address)) ? address : undefined;
 }

@@ -5,7 +5,8 @@ import type { DevServer } from './dev-server';
 import { EMBEDDED_NAMESPACE, startDevServer } from './dev-server';
 import type { KeptPart, RunningPart } from './keep-running';
 import { keepRunning } from './keep-running';
-import { lastLogLines } from './log-file';
+import { lastLogLines, logSize } from './log-file';
+import type { DaemonLog } from './logger';
 import { keptPorts } from './ports';
 import type { StateFiles } from './state-directory';
 import { startWorker } from './worker-process';
@@ -13,12 +14,14 @@ import { startWorker } from './worker-process';
 /** A worker that says so often in a row that it cannot work (exit code 2) is not started again. */
 const REFUSALS_ACCEPTED = 5;
 const EXIT_USAGE = 2;
+/** Of what a worker wrote to its standard error before it ended. */
+const LINES_KEPT = 40;
 
 /** What the parts of a running daemon share. */
 export interface DaemonContext {
   readonly options: DaemonOptions;
   readonly files: StateFiles;
-  readonly log: (line: string) => void;
+  readonly log: DaemonLog;
   readonly record: () => DaemonRecord;
   /** Changes the record and writes it. */
   readonly update: (change: Partial<DaemonRecord>) => void;
@@ -26,7 +29,7 @@ export interface DaemonContext {
 
 export function createDaemonContext(
   options: DaemonOptions,
-  deps: { readonly files: StateFiles; readonly record: DaemonRecord; readonly log: (line: string) => void },
+  deps: { readonly files: StateFiles; readonly record: DaemonRecord; readonly log: DaemonLog },
 ): DaemonContext {
   let { record } = deps;
   return {
@@ -72,30 +75,58 @@ export function keepBoth(context: DaemonContext): { readonly server: KeptPart; r
     },
   });
 
-  let refusals = 0;
+  const words = createLastWords(context);
   const worker = keepRunning<RunningPart>({
     name: 'worker',
     log: context.log,
-    start: async (signal) => startWorker(await workerOptions(context, addresses.get(signal)), signal),
+    start: async (signal) => {
+      const start = await workerOptions(context, addresses.get(signal));
+      words.begin();
+      return startWorker(start, signal);
+    },
     onUp: ({ identity }) => {
       state.workerIsUp = true;
-      refusals = 0;
+      words.forget();
       context.log(`worker is ready (pid ${identity.pid})`);
       context.update(readiness());
     },
-    onDown: (exitCode) => {
+    onDown: (exitCode, refusal) => {
       state.workerIsUp = false;
-      refusals = exitCode === EXIT_USAGE ? refusals + 1 : 0;
-      if (refusals < REFUSALS_ACCEPTED) {
+      const problem = words.problem(exitCode, refusal);
+      if (problem === undefined) {
         context.update(readiness());
         return {};
       }
-      const problem = `the worker cannot start:\n  ${lastLogLines(context.files.workerLog, 5).join('\n  ')}`;
-      context.update({ state: 'failed', problem });
+      context.update({ state: 'failed', problem, refused: refusal !== undefined });
       return { giveUp: problem };
     },
   });
   return { server, worker };
+}
+
+interface LastWords {
+  /** A worker is about to start. */
+  begin(): void;
+  /** It came up: what the ones before it said does not count any more. */
+  forget(): void;
+  /** It has ended: logs what it wrote to its standard error, and answers why it need not be started again. */
+  problem(exitCode: number | undefined, refusal: string | undefined): string | undefined;
+}
+
+function createLastWords({ files, log }: DaemonContext): LastWords {
+  let refusals = 0;
+  let from = 0;
+  return {
+    begin: () => (from = logSize(files.workerLog)),
+    forget: () => (refusals = 0),
+    problem: (exitCode, refusal) => {
+      const lines = lastLogLines(files.workerLog, LINES_KEPT, from);
+      if (lines.length > 0) log(`the worker’s last words:\n${lines.join('\n')}`, 'warn');
+      refusals = exitCode === EXIT_USAGE ? refusals + 1 : 0;
+      if (refusal !== undefined) return refusal;
+      return refusals < REFUSALS_ACCEPTED ? undefined : `the worker cannot start:\n  ${lines.slice(-5).join('\n  ')}`;
+    },
+  };
 }
 
 /** Late news of server and worker do not change these. */

@@ -22,6 +22,8 @@ const recordSchema = z.object({
   serverPid: z.number().int().optional(),
   serverStartTime: z.string().optional(),
   problem: z.string().optional(),
+  /** The worker said that its configuration cannot work. */
+  refused: z.boolean().optional(),
 });
 
 /** What `daemon.json` says about the daemon of a state directory. */

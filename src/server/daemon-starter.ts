@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import type { DaemonOptions } from './daemon-options';
 import { EXIT_LOCK_HELD } from './daemon-options';
+import { parseEntry } from './log-entry';
 import { lastLogLines, logSize, openLog } from './log-file';
 import { ServerError } from './server-error';
 import type { StateFiles } from './state-directory';
@@ -33,11 +34,12 @@ export function createDaemonStarter(
   onProgress: (line: string) => void,
   options: StarterOptions,
 ): DaemonStarter {
-  const logs = [files.daemonLog, files.serverLog, files.workerLog].map((file) => ({ file, from: logSize(file) }));
+  const written = [files.daemonEntries, files.daemonLog, files.serverLog, files.workerLog];
+  const logs = written.map((file) => ({ file, from: logSize(file) }));
   let start: Start | undefined;
 
   const failure = (what: string): ServerError => {
-    const lines = logs.flatMap(({ file, from }) => lastLogLines(file, LINES_SHOWN, from));
+    const lines = logs.flatMap(({ file, from }) => lastLogLines(file, LINES_SHOWN, from)).map(textOf);
     const shown = lines.length === 0 ? '' : `\n  ${lines.join('\n  ')}`;
     return new ServerError('unavailable', `${what}${shown}\n  logs: ${files.logs}`);
   };
@@ -62,6 +64,11 @@ export function createDaemonStarter(
       child.once('error', () => onEnd(null)).once('exit', onEnd);
     },
   };
+}
+
+function textOf(line: string): string {
+  const entry = parseEntry(line);
+  return entry === undefined ? line : `${entry.time} ${entry.text}`;
 }
 
 /** In a session of its own, so that nothing that happens to this terminal reaches it. */

@@ -4,14 +4,17 @@ import { EXIT_LOCK_HELD } from './daemon-options';
 import type { DaemonContext } from './daemon-parts';
 import { createDaemonContext, keepBoth } from './daemon-parts';
 import type { DaemonRecord } from './daemon-record';
-import { endLeftovers } from './daemon-record';
+import { endLeftovers, readDaemonRecord } from './daemon-record';
 import { EMBEDDED_NAMESPACE } from './dev-server';
 import { openHost } from './host';
 import { lastContactMs, watchIdle } from './idle-watch';
 import { tryLock } from './lock';
+import type { DaemonLog } from './logger';
 import { countOpenRuns } from './namespace';
 import { ownIdentity } from './process-identity';
 import { openStateDirectory } from './state-directory';
+
+const RECORD_CHECK_MS = 1_000;
 
 /**
  * Keeps server and worker of one state directory running until `stopRequested` settles or nobody needs them.
@@ -20,18 +23,18 @@ import { openStateDirectory } from './state-directory';
 export async function runDaemon(
   options: DaemonOptions,
   stopRequested: Promise<string>,
-  log: (line: string) => void,
+  log: DaemonLog,
 ): Promise<number> {
   const files = openStateDirectory(options.home);
   const own = ownIdentity();
   const attempt = await tryLock(files.daemonLock, { ...own, build: options.build });
   if (!attempt.held) {
-    log(`another daemon (pid ${attempt.holder?.pid ?? 'unknown'}) has ${options.home}`);
+    log(`another daemon (pid ${attempt.holder?.pid ?? 'unknown'}) has ${options.home}`, 'warn');
     return EXIT_LOCK_HELD;
   }
-  if (await endLeftovers(files)) log('ended what a killed daemon had left running');
+  if (await endLeftovers(files)) log('ended what a killed daemon had left running', 'warn');
   const host = openHost(options.home);
-  if (host.warning !== undefined) log(host.warning);
+  if (host.warning !== undefined) log(host.warning, 'warn');
   const record: DaemonRecord = {
     ...own,
     state: 'starting',
@@ -45,7 +48,9 @@ export async function runDaemon(
   context.update({});
 
   const { server, worker } = keepBoth(context);
+  const keeper = keepRecord(context);
   log(await Promise.race([stopRequested, untilIdle(context)]));
+  keeper.stop();
   context.update({ state: 'stopping' });
   await worker.stop();
   await server.stop();
@@ -53,6 +58,19 @@ export async function runDaemon(
   log('stopped');
   attempt.lock.release();
   return 0;
+}
+
+/** The next client finds the daemon by its record, so one that somebody removed or damaged is written again. */
+function keepRecord({ files, update }: DaemonContext): { stop(): void } {
+  const timer = setInterval(() => {
+    if (readDaemonRecord(files) !== undefined) return;
+    try {
+      update({});
+    } catch {
+      // The whole state directory is gone; nobody looks for a daemon there.
+    }
+  }, RECORD_CHECK_MS);
+  return { stop: () => clearInterval(timer) };
 }
 
 function untilIdle(context: DaemonContext): Promise<string> {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { DaemonLog } from './logger';
 import type { ProcessIdentity } from './process-identity';
 
 /** A started process that does its work. */
@@ -16,9 +17,11 @@ export interface PartOptions<T extends RunningPart> {
   start(signal: AbortSignal): Promise<T>;
   /** It works. */
   onUp(part: T): void;
-  /** It has ended or did not come up. `giveUp` with a reason ends the restarting. */
-  onDown(exitCode: number | undefined): { readonly giveUp?: string };
-  log(line: string): void;
+  /**
+   * It has ended or did not come up; `refusal` if it said that it never will. `giveUp` with a reason ends the restarting.
+   */
+  onDown(exitCode: number | undefined, refusal?: string): { readonly giveUp?: string };
+  readonly log: DaemonLog;
 }
 
 export interface KeptPart {
@@ -39,6 +42,9 @@ export class StartFailure extends Error {
   }
 }
 
+/** A start that no repetition can make succeed: somebody has to change something first. The message says what. */
+export class StartRefused extends StartFailure {}
+
 const STABLE_MS = 10_000;
 const FIRST_DELAY_MS = 500;
 const LONGEST_DELAY_MS = 10_000;
@@ -55,14 +61,15 @@ export function keepRunning<T extends RunningPart>(options: PartOptions<T>): Kep
   let current: T | undefined;
   let failures = 0;
 
-  const runOnce = async (): Promise<number | undefined> => {
+  const runOnce = async (): Promise<{ readonly exitCode: number | undefined; readonly refusal?: string }> => {
     starting = new AbortController();
     try {
       current = await options.start(starting.signal);
     } catch (error) {
       failures += 1;
-      if (!starting.signal.aborted) options.log(`${options.name}: ${messageOf(error)}`);
-      return error instanceof StartFailure ? error.exitCode : undefined;
+      if (!starting.signal.aborted) options.log(`${options.name}: ${messageOf(error)}`, 'warn');
+      const exitCode = error instanceof StartFailure ? error.exitCode : undefined;
+      return error instanceof StartRefused ? { exitCode, refusal: error.message } : { exitCode };
     }
     const upSince = Date.now();
     if (starting.signal.aborted) await current.stop();
@@ -70,15 +77,17 @@ export function keepRunning<T extends RunningPart>(options: PartOptions<T>): Kep
     const exitCode = await current.exited;
     current = undefined;
     failures = Date.now() - upSince >= STABLE_MS ? 1 : failures + 1;
-    if (!stopping.signal.aborted) options.log(`${options.name} ended (${exitCode ?? 'killed'}); starting it again`);
-    return exitCode;
+    if (!stopping.signal.aborted)
+      options.log(`${options.name} ended (${exitCode ?? 'killed'}); starting it again`, 'warn');
+    return { exitCode };
   };
 
   const loop = async (): Promise<void> => {
     while (await isTime(restartDelayMs(failures), stopping.signal)) {
-      const { giveUp } = options.onDown(await runOnce());
+      const { exitCode, refusal } = await runOnce();
+      const { giveUp } = options.onDown(exitCode, refusal);
       if (giveUp === undefined) continue;
-      options.log(giveUp);
+      options.log(giveUp, 'error');
       return;
     }
   };

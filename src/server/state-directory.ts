@@ -13,6 +13,10 @@ export interface StateFiles {
   readonly contact: string;
   readonly database: string;
   readonly logs: string;
+  /** Structured lines, rotated by the process that writes them. */
+  readonly daemonEntries: string;
+  readonly workerEntries: string;
+  /** What the processes write to their standard output and error: a crash, mostly. */
   readonly daemonLog: string;
   readonly serverLog: string;
   readonly workerLog: string;
@@ -30,6 +34,8 @@ export function stateFiles(home: string): StateFiles {
     contact: path.join(home, 'contact'),
     database: path.join(home, 'temporal.db'),
     logs,
+    daemonEntries: path.join(logs, 'daemon.jsonl'),
+    workerEntries: path.join(logs, 'worker.jsonl'),
     daemonLog: path.join(logs, 'daemon.log'),
     serverLog: path.join(logs, 'server.log'),
     workerLog: path.join(logs, 'worker.log'),

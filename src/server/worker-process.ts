@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { closeSync } from 'node:fs';
+import { z } from 'zod';
 import type { RunningPart } from './keep-running';
-import { StartFailure } from './keep-running';
+import { StartFailure, StartRefused } from './keep-running';
 import { openLog } from './log-file';
 import { endProcess, identify } from './process-identity';
 
@@ -22,7 +23,7 @@ export interface WorkerProcessOptions {
 /**
  * Starts the worker and waits for its message `{type: 'ready'}`, which it sends when its pollers run. It is told about
  * the end of this process by the closing of the channel, and then ends by itself.
- * @throws StartFailure when it ends before that.
+ * @throws StartFailure when it ends before that; StartRefused when it said that its configuration cannot work.
  */
 export async function startWorker(options: WorkerProcessOptions, signal: AbortSignal): Promise<RunningPart> {
   const child = launch(options);
@@ -45,8 +46,9 @@ export async function startWorker(options: WorkerProcessOptions, signal: AbortSi
   const stop = (): void => void part.stop();
   signal.addEventListener('abort', stop, { once: true });
   try {
-    const outcome = await Promise.race([readyMessage(child), exited.then((code) => ({ code }))]);
-    if (outcome === 'ready') return part;
+    const outcome = await Promise.race([firstWord(child), exited.then((code) => ({ code }))]);
+    if ('ready' in outcome) return part;
+    if ('refused' in outcome) throw new StartRefused(outcome.refused, await exited);
     throw new StartFailure(`the worker ended before it was ready (${outcome.code ?? 'killed'})`, outcome.code);
   } finally {
     signal.removeEventListener('abort', stop);
@@ -78,14 +80,16 @@ function workerEnvironment({ env, address, namespace, home }: WorkerProcessOptio
   };
 }
 
-function readyMessage(child: ChildProcess): Promise<'ready'> {
+const wordSchema = z.union([
+  z.object({ type: z.literal('ready') }).transform(() => ({ ready: true }) as const),
+  z.object({ type: z.literal('refused'), reason: z.string() }).transform(({ reason }) => ({ refused: reason })),
+]);
+
+function firstWord(child: ChildProcess): Promise<z.infer<typeof wordSchema>> {
   return new Promise((resolve) => {
     child.on('message', (message) => {
-      if (isReady(message)) resolve('ready');
+      const word = wordSchema.safeParse(message);
+      if (word.success) resolve(word.data);
     });
   });
-}
-
-function isReady(message: unknown): boolean {
-  return typeof message === 'object' && message !== null && 'type' in message && message.type === 'ready';
 }

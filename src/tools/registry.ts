@@ -54,7 +54,7 @@ export function createToolRegistry(tools: readonly Tool[] = []): ToolRegistry {
 }
 
 function toToolSchema(tool: Tool): ToolSchema {
-  return { name: tool.name, description: tool.description, inputSchema: strictSchema(tool.schema) };
+  return { name: tool.name, description: tool.description, inputSchema: tool.inputSchema ?? strictSchema(tool.schema) };
 }
 
 /** JSON Schema of a tool's input, with every object closed and `required` written out. */

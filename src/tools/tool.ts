@@ -1,10 +1,11 @@
 import type { z } from 'zod';
 import type { Effect, SandboxState, ToolDetails } from '../contract/activity';
-import type { CommandRunner, StartedCommand, TextSearch, WorkspaceFiles } from '../workspace/ports';
+import type { CommandRunner, SeenFiles, StartedCommand, TextSearch, WorkspaceFiles } from '../workspace/ports';
 
 /** The part of the world that all calls of a run share. */
 export interface ToolWorld {
   readonly files: WorkspaceFiles;
+  readonly seen: SeenFiles;
   readonly commands: CommandRunner;
   readonly search: TextSearch;
   readonly sandbox: SandboxState;
@@ -14,6 +15,10 @@ export interface ToolWorld {
 export interface ToolContext extends ToolWorld {
   /** Key of the call, unique over all runs of this host: names journals and output files. */
   readonly callId: string;
+  /** The call's id as the model may name it later. */
+  readonly id: string;
+  /** The key of another call of this run, by its id. */
+  readonly keyOf: (id: string) => string;
   /** Aborted when the step is to stop. With the reason `detach` the command goes on and nothing is reported. */
   readonly signal: AbortSignal;
   readonly onProgress: (tail: string, bytes: number) => void;
@@ -33,9 +38,13 @@ export interface Tool<Schema extends z.ZodObject = z.ZodObject> {
   readonly name: string;
   readonly description: string;
   readonly schema: Schema;
+  /** What the model is shown instead of the schema's own JSON Schema. */
+  readonly inputSchema?: Readonly<Record<string, unknown>>;
   readonly effect: Effect;
   /** Runs a program of the model's choice, so it needs a sandbox that holds. */
   readonly runsCommands?: boolean;
+  /** Its changes are not confined to the workspace, so they ask although mode auto allows changes. */
+  readonly asksInAuto?: boolean;
   /** What can go wrong for the person's machine; shown when the call asks. */
   readonly danger?: string;
   /** For a tool whose calls differ: the effect of this one. It may only be weaker than `effect`. */

@@ -52,7 +52,7 @@ describe('loadConfig', () => {
       hostWaitMaxMs: 3_600_000,
       retryInitialMs: 1_000,
       retryMaxMs: 60_000,
-      modelAttempts: 35,
+      modelAttempts: 200,
       finishMs: 20_000,
     });
     expect(config.mode).toBe('auto');

@@ -5,13 +5,23 @@ import { commandName } from './package-root';
 import type { Session } from './session';
 import { openSession } from './session';
 
+/** The flags that decide about the configuration. */
+interface ConfigFlags {
+  readonly settings?: string;
+  readonly sandbox?: string;
+  readonly healthPort?: string;
+  readonly tools?: readonly string[];
+  /** The command starts a worker, whose settings file may name tools. */
+  readonly forWorker?: boolean;
+}
+
 /** What every command gets. */
 export interface CommandContext {
   readonly io: Io;
   /** How the person calls the program, for the commands that we suggest. */
   readonly command: string;
   /** Reads the configuration. @throws ConfigError */
-  config(flags: { readonly settings?: string; readonly sandbox?: string }): Config;
+  config(flags: ConfigFlags): Config;
   /** The exit code that the process ends with. */
   exitWith(code: number): void;
 }
@@ -20,10 +30,13 @@ export function createContext(io: Io, exitWith: (code: number) => void): Command
   return {
     io,
     command: commandName(io.env),
-    config: ({ settings, sandbox }) =>
+    config: ({ settings, sandbox, healthPort, tools, forWorker }) =>
       loadConfig(io.env, {
         ...(settings === undefined ? {} : { settingsFile: settings }),
         ...(sandbox === undefined ? {} : { sandbox }),
+        ...(healthPort === undefined ? {} : { healthPort }),
+        ...(tools === undefined ? {} : { tools }),
+        ...(forWorker === undefined ? {} : { forWorker }),
       }),
     exitWith,
   };

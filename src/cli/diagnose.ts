@@ -1,16 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { livePollers } from '../temporal/pollers';
+import type { QueueQuestion } from '../temporal/pollers';
+import { lastTaskFailure } from '../temporal/task-failure';
+import type { TaskFailure } from '../temporal/task-failure';
+import { countOf } from './format';
 import type { Pending } from './pending';
-import { describePending, toMs } from './pending';
+import { describePending } from './pending';
 import type { Session } from './session';
+import { visibleLine, visibleText } from './visible-text';
 
-const WORKFLOW_QUEUE = 1;
-const ACTIVITY_QUEUE = 2;
-/** A worker asks again at least this often; one that was killed stays on the server's list for minutes. */
-const POLLER_GONE_MS = 75_000;
 const WAITS_TOO_LONG_MS = 10_000;
 const LOOK_AGAIN_MS = 2_000;
 const FAILS_TOO_OFTEN = 4;
-const TIMEOUT_MS = 3_000;
 
 /**
  * Why an open run does not go on, in one sentence with what to do; `undefined` when it does, or just has not yet.
@@ -25,12 +26,14 @@ export async function diagnose(
   const task = pending.workflowTask;
   if (task !== undefined && now - task.scheduledAt > WAITS_TOO_LONG_MS) {
     if (task.attempt >= FAILS_TOO_OFTEN) {
-      return (
-        `The run is stuck: its workflow task failed ${task.attempt} times. The worker’s log says why ` +
-        '(a worker of another version may not be able to replay it); the run goes on once a worker can.'
-      );
+      const failure = await lastTaskFailure(session.client, pending);
+      const { what, mend } = describeTaskFailure(failure, {
+        ...{ attempts: task.attempt, command },
+        workflowId: pending.workflowId,
+      });
+      return `The run is stuck: ${what}. ${mend}`;
     }
-    if (!(await hasPoller(session, { queue: pending.taskQueue, type: WORKFLOW_QUEUE, now }))) {
+    if (!(await isPolled(session, { queue: pending.taskQueue, kind: 'workflow' }, now))) {
       return `No worker takes workflow tasks from the queue ${pending.taskQueue}. ${howToStart(session, command)}`;
     }
   }
@@ -38,9 +41,62 @@ export async function diagnose(
     ({ started, scheduledAt }) => !started && now - scheduledAt > WAITS_TOO_LONG_MS,
   );
   if (waiting === undefined) return undefined;
-  if (await hasPoller(session, { queue: session.hostQueue, type: ACTIVITY_QUEUE, now })) return undefined;
-  return `No worker takes the steps of this host (queue ${session.hostQueue}). ${howToStart(session, command)}`;
+  const queue = waiting.queue ?? session.hostQueue;
+  if (await isPolled(session, { queue, kind: 'activity' }, now)) return undefined;
+  if (queue === session.hostQueue) {
+    return `No worker takes the steps of this host (queue ${queue}). ${howToStart(session, command)}`;
+  }
+  return (
+    `No worker takes the steps of the host that has the workspace (queue ${queue}); the run waits for it. ` +
+    `Start one there: ${command} worker`
+  );
 }
+
+interface TroubledRun {
+  readonly workflowId: string;
+  readonly attempts: number;
+  /** How the person calls the program. */
+  readonly command: string;
+}
+
+/** What made a workflow task fail so often, and what to do. */
+export function describeTaskFailure(
+  failure: TaskFailure | undefined,
+  { attempts, command, workflowId }: TroubledRun,
+): { readonly what: string; readonly mend: string } {
+  const failed = `its workflow task failed ${countOf(attempts, 'time')}`;
+  if (failure === undefined) {
+    const mend =
+      'The worker’s log says why (a worker of another version may not be able to replay it); the run goes on once a worker can.';
+    return { what: failed, mend };
+  }
+  return {
+    what: `${failed} (${failure.cause}: ${visibleLine(failure.message, MAX_MESSAGE)})`,
+    mend: howToMend(failure, { command, workflowId }),
+  };
+}
+
+function howToMend(
+  { kind, worker }: TaskFailure,
+  { command, workflowId }: Pick<TroubledRun, 'command' | 'workflowId'>,
+): string {
+  switch (kind) {
+    case 'cannot-replay':
+      return (
+        `The build of the worker ${worker} cannot replay it. Start a worker of the build that it began with, ` +
+        `or end it: ${command} abandon ${visibleText(workflowId)}`
+      );
+    case 'search-attribute':
+      return `A search attribute is not registered. Mend it: ${command} doctor --fix`;
+    case 'too-large':
+      return 'What it wants to send is too large for the server; raise its limits, or end the run.';
+    case 'bug':
+    case 'other':
+      return `The run goes on once a worker can do it; the log of the worker ${worker} says more.`;
+  }
+}
+
+const MAX_MESSAGE = 300;
 
 /** Looks now and then until there is something to say, or `signal` ends it (`undefined`). */
 export async function untilProblem(
@@ -65,20 +121,11 @@ function howToStart(session: Session, command: string): string {
     : `Start one on the host of the workspace: ${command} worker`;
 }
 
-interface QueueQuestion {
-  readonly queue: string;
-  readonly type: typeof WORKFLOW_QUEUE | typeof ACTIVITY_QUEUE;
-  readonly now: number;
-}
-
-async function hasPoller({ client, namespace }: Session, { queue, type, now }: QueueQuestion): Promise<boolean> {
-  const { pollers } = await client.withDeadline(Date.now() + TIMEOUT_MS, () =>
-    client.workflowService.describeTaskQueue({ namespace, taskQueue: { name: queue }, taskQueueType: type }),
-  );
-  return pollers.some(({ lastAccessTime }) => now - toMs(lastAccessTime) < POLLER_GONE_MS);
+async function isPolled({ client }: Session, question: QueueQuestion, now: number): Promise<boolean> {
+  return (await livePollers(client, question, now)).length > 0;
 }
 
 /** Whether any worker has lately asked for work of this session's host. */
 export async function hasWorker(session: Session): Promise<boolean> {
-  return hasPoller(session, { queue: session.hostQueue, type: ACTIVITY_QUEUE, now: Date.now() });
+  return isPolled(session, { queue: session.hostQueue, kind: 'activity' }, Date.now());
 }

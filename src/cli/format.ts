@@ -29,10 +29,11 @@ export function countOf(count: number, noun: string): string {
   return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** `512 bytes`, `4.2 KB`, `1.3 MB`. */
+/** `512 bytes`, `4.2 KB`, `1.3 MB`, `76.6 GB`. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1024) return countOf(bytes, 'byte');
-  return bytes < 1024 * 1024 ? `${(bytes / 1024).toFixed(1)} KB` : `${(bytes / (1024 * 1024)).toFixed(1)} MB`;
+  if (bytes < 1024 ** 2) return `${(bytes / 1024).toFixed(1)} KB`;
+  return bytes < 1024 ** 3 ? `${(bytes / 1024 ** 2).toFixed(1)} MB` : `${(bytes / 1024 ** 3).toFixed(1)} GB`;
 }
 
 /** `$0.0123` below ten cents, else `$1.23`. */

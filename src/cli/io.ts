@@ -11,13 +11,17 @@ export interface Io {
   readonly stdin: Readable;
   /** stderr is a terminal: colours and a line that changes are welcome. */
   readonly isTerminal: boolean;
+  /** stdin is a terminal: somebody types there. */
+  readonly inIsTerminal: boolean;
   /** stdout is a terminal: what is written there is read by a person. */
   readonly outIsTerminal: boolean;
   readonly width: number;
   readonly colors: Colors;
   /** Lines for people. Text from outside must have gone through `visibleText`. */
   say(text: string): void;
-  /** The changing last line of a terminal; `undefined` removes it. Nothing elsewhere. */
+  /** Asks for a line: text without an end of line. */
+  prompt(text: string): void;
+  /** The changing last lines of a terminal, none wider than it is; `undefined` removes them. Nothing elsewhere. */
   status(text: string | undefined): void;
   /**
    * Writes to stdout and waits until it is written.
@@ -27,7 +31,7 @@ export interface Io {
 }
 
 export interface IoStreams {
-  readonly stdin: Readable;
+  readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Writable & { readonly isTTY?: boolean };
   readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number };
 }
@@ -39,19 +43,20 @@ const EXIT_OUTPUT = 1;
 export function createIo(env: Env, streams: IoStreams): Io {
   const { stdin, stdout, stderr } = streams;
   const isTerminal = stderr.isTTY === true && env['TERM'] !== 'dumb';
-  let shown = false;
+  let linesShown = 0;
   // A reader that has gone must not end the process with a stack trace, whenever it is noticed.
   stdout.on('error', () => undefined);
   stderr.on('error', () => undefined);
 
   const clear = (): void => {
-    if (shown) stderr.write('\r\u001b[2K');
-    shown = false;
+    if (linesShown > 0) stderr.write(`\r\u001b[2K${'\u001b[1A\u001b[2K'.repeat(linesShown - 1)}`);
+    linesShown = 0;
   };
   return {
     env,
     stdin,
     isTerminal,
+    inIsTerminal: stdin.isTTY === true,
     outIsTerminal: stdout.isTTY === true,
     get width() {
       // Some terminals say 0.
@@ -62,12 +67,16 @@ export function createIo(env: Env, streams: IoStreams): Io {
       clear();
       stderr.write(`${text}\n`);
     },
+    prompt: (text) => {
+      clear();
+      stderr.write(text);
+    },
     status: (text) => {
       if (!isTerminal) return;
       clear();
       if (text === undefined) return;
       stderr.write(text);
-      shown = true;
+      linesShown = text.split('\n').length;
     },
     write: (text) => {
       clear();

@@ -1,8 +1,10 @@
+import { retryNotice } from '../conversation/retry-notice';
 import type { RunView, StepView, TurnView } from '../transcript/view';
 import { formatDuration } from './format';
 import type { Io } from './io';
 import type { Pending, PendingActivity } from './pending';
 import { stepLine, stepProblem } from './render-step';
+import { previewLines } from './stream-preview';
 import { cutLine, visibleLine, visibleText } from './visible-text';
 
 /** Shows a run as it happens: what is new as lines, what runs now as the terminal's last line. */
@@ -16,7 +18,14 @@ export interface LiveView {
   end(): void;
 }
 
-export function createLiveView(io: Io, now: () => number = Date.now): LiveView {
+export interface LiveViewOptions {
+  readonly now?: () => number;
+  /** Whether a turn's text is an answer, which goes to stdout. Default: the last words of a run. */
+  readonly isAnswer?: (turn: TurnView, isLast: boolean) => boolean;
+}
+
+export function createLiveView(io: Io, options: LiveViewOptions = {}): LiveView {
+  const { now = Date.now, isAnswer = isLastWord } = options;
   const printed = new Set<string>();
   const showRetry = createRetryNotice(io, now);
   let latest: RunView | undefined;
@@ -33,9 +42,7 @@ export function createLiveView(io: Io, now: () => number = Date.now): LiveView {
       const intro = `${io.colors.bold(visibleLine(by, 60))}: `;
       once(`said ${turn.turn} ${index}`, () => [`${intro}${visibleText(text)}`]);
     });
-    // The last words of a run are its answer, which goes to stdout.
-    const isAnswer = isLast && turn.steps.length === 0;
-    if (turn.text.trim() !== '' && !isAnswer) {
+    if (turn.text.trim() !== '' && !isAnswer(turn, isLast)) {
       once(`text ${turn.turn}`, () => textLines(turn.text, io));
     }
     for (const step of turn.steps) showStep(step);
@@ -54,8 +61,10 @@ export function createLiveView(io: Io, now: () => number = Date.now): LiveView {
   };
 
   const tick = (): void => {
-    const line = statusLine(latest, pending, now());
-    io.status(line === undefined ? undefined : io.colors.dim(cutLine(line, io.width - 1)));
+    const written = previewLines(latest, pending, io.width);
+    const line = statusLine(latest, written.length === 0 ? pending : withoutProgress(pending), now());
+    const lines = line === undefined ? [] : [...written, cutLine(line, io.width - 1)];
+    io.status(lines.length === 0 ? undefined : lines.map((text) => io.colors.dim(text)).join('\n'));
   };
 
   return {
@@ -76,14 +85,29 @@ export function createLiveView(io: Io, now: () => number = Date.now): LiveView {
   };
 }
 
+/** What the model writes stands above the last line already. */
+function withoutProgress(pending: Pending | undefined): Pending | undefined {
+  return pending && { ...pending, activities: pending.activities.map(({ progress: _, ...rest }) => rest) };
+}
+
+function isLastWord({ steps }: TurnView, isLast: boolean): boolean {
+  return isLast && steps.length === 0;
+}
+
 /** Says each new try of a step once: why the one before failed, and when it comes. */
 function createRetryNotice(io: Io, now: () => number): (activity: PendingActivity) => void {
   const said = new Map<string, number>();
-  return ({ activityId, attempt, lastFailure, started, scheduledAt }) => {
+  return ({ activityId, attempt, lastFailure, portFailure, started, scheduledAt }) => {
     if (attempt < 2 || lastFailure === undefined || (said.get(activityId) ?? 1) >= attempt) return;
     said.set(activityId, attempt);
     const wait = started ? 0 : Math.max(0, scheduledAt - now());
     const when = wait < 1_000 ? 'now' : `in ${formatDuration(wait)}`;
+    const notice = portFailure === undefined ? undefined : retryNotice(portFailure, now());
+    if (notice !== undefined && portFailure?.nextTry?.number === attempt) {
+      const detail = visibleLine(portFailure.detail, Math.max(40, io.width - notice.length - 16));
+      io.say(io.colors.yellow(`  ! ${stepName(activityId)}: ${notice} · ${detail}`));
+      return;
+    }
     const why = visibleLine(lastFailure, Math.max(40, io.width - 40));
     io.say(io.colors.yellow(`  ! ${stepName(activityId)}: ${why} · try ${attempt} ${when}`));
   };
@@ -101,6 +125,11 @@ export function statusLine(view: RunView | undefined, pending: Pending | undefin
     return lines.length === 0 ? '' : ` · ${visibleLine(lines[lines.length - 1] ?? '', 200)}`;
   };
   if (turn.status === 'running') {
+    const waiting = pending?.activities.find(
+      ({ activityId, started }) => activityId === `model-${turn.turn}` && !started,
+    );
+    const notice = waiting?.portFailure === undefined ? undefined : retryNotice(waiting.portFailure, now);
+    if (notice !== undefined) return `⋯ turn ${turn.turn}: ${notice}`;
     return `⋯ turn ${turn.turn}: the model works · ${age(turn.startedAt, now)}${tailOf(`model-${turn.turn}`)}`;
   }
   const running = turn.steps.filter(({ status }) => status === 'running');

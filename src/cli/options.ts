@@ -21,11 +21,29 @@ export function addRunOptions(command: Command): Command {
     .option('--max-cost <usd>', 'end the run at this cost in USD', amount)
     .option('--max-tokens <n>', 'end the run after so many tokens, in and out', wholeNumber)
     .option('--max-time <duration>', 'end the run after this time: 90s, 10m, 2h', duration)
+    .option(
+      '--output-schema <file>',
+      'end only with an answer that this JSON Schema accepts; --json has it as `structured`',
+    )
     .option('--dump-requests <dir>', 'write each request to the model as JSON into this directory');
+}
+
+export function addRecordOption(command: Command): Command {
+  return command.option('--record <file>', 'write what the model said as a script for --model scripted:FILE');
 }
 
 export function addSettingsOption(command: Command): Command {
   return command.option('--settings <file>', 'a settings file instead of the user’s own');
+}
+
+/** For the commands that start a worker. */
+export function addToolsOption(command: Command): Command {
+  const collect = (module: string, before: readonly string[] = []): readonly string[] => [...before, module];
+  return command.option(
+    '--tools <module>',
+    'load tools of one’s own, from a file or a package; may be repeated',
+    collect,
+  );
 }
 
 export function addOutputOptions(command: Command): Command {

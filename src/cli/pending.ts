@@ -1,11 +1,15 @@
 import type { StepProgress } from '../contract/activity';
+import type { PortFailure } from '../contract/failure';
 import { createCodecs } from '../temporal/data-converter';
+import { toMs } from '../temporal/pollers';
 import { decodePayloads } from '../transcript/payloads';
 import type { Session } from './session';
 
 /** An activity that has not ended, as the server sees it now. */
 export interface PendingActivity {
   readonly activityId: string;
+  /** The queue that it waits on; its host's. Older servers do not say. */
+  readonly queue?: string;
   /** Delivered to a worker. */
   readonly started: boolean;
   readonly attempt: number;
@@ -14,10 +18,13 @@ export interface PendingActivity {
   readonly progress?: StepProgress;
   /** Why the attempt before ended. */
   readonly lastFailure?: string;
+  /** The same as its port named it. */
+  readonly portFailure?: PortFailure;
 }
 
 /** What only the server knows about an open run; none of it is in history. */
 export interface Pending {
+  readonly workflowId: string;
   readonly runId: string;
   readonly open: boolean;
   readonly taskQueue: string;
@@ -36,6 +43,7 @@ export async function describePending({ client }: Session, workflowId: string): 
   );
   const task = run.raw.pendingWorkflowTask;
   return {
+    workflowId,
     runId: run.runId,
     open: run.status.name === 'RUNNING' || run.status.name === 'PAUSED',
     taskQueue: run.taskQueue,
@@ -59,14 +67,23 @@ type RawActivity = NonNullable<
 async function toActivity(raw: RawActivity): Promise<PendingActivity> {
   const [progress] = await decodePayloads(raw.heartbeatDetails?.payloads, createCodecs());
   const lastFailure = raw.lastFailure?.message;
+  const details = raw.lastFailure?.applicationFailureInfo?.details?.payloads;
+  const [portFailure] = await decodePayloads(details, createCodecs());
+  const queue = raw.activityOptions?.taskQueue?.name;
   return {
     activityId: raw.activityId ?? '',
+    ...(queue ? { queue } : {}),
     started: Number(raw.state) === STATE_STARTED,
     attempt: raw.attempt ?? 1,
     scheduledAt: toMs(raw.scheduledTime),
     ...(isProgress(progress) && progress.attempt === raw.attempt ? { progress } : {}),
     ...(lastFailure ? { lastFailure } : {}),
+    ...(isPortFailure(portFailure) ? { portFailure } : {}),
   };
+}
+
+function isPortFailure(value: unknown): value is PortFailure {
+  return typeof value === 'object' && value !== null && 'class' in value && 'detail' in value;
 }
 
 function isProgress(value: unknown): value is StepProgress {
@@ -77,11 +94,4 @@ function isProgress(value: unknown): value is StepProgress {
     typeof value.tail === 'string' &&
     'attempt' in value
   );
-}
-
-/** Of a protobuf timestamp; 0 when it is missing. */
-export function toMs(time: { readonly seconds?: unknown; readonly nanos?: number | null } | null | undefined): number {
-  return time === null || time === undefined
-    ? 0
-    : Number(time.seconds ?? 0) * 1000 + Math.floor((time.nanos ?? 0) / 1e6);
 }

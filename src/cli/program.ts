@@ -2,13 +2,20 @@ import { Command, CommanderError } from 'commander';
 import { EXIT_USAGE } from '../contract/outcome';
 import { CliError } from './cli-error';
 import type { CommandContext } from './command-context';
+import { registerAbandon } from './commands/abandon';
 import { registerAttach } from './commands/attach';
 import { registerCancel } from './commands/cancel';
+import { registerChat } from './commands/chat';
 import { registerDemo } from './commands/demo';
+import { registerDev } from './commands/dev';
+import { registerDoctor } from './commands/doctor';
 import { registerDown } from './commands/down';
+import { registerGc } from './commands/gc';
 import { registerList } from './commands/list';
+import { registerLogs } from './commands/logs';
 import { registerResult } from './commands/result';
 import { registerRun } from './commands/run';
+import { registerSend } from './commands/send';
 import { registerShow } from './commands/show';
 import { registerStart } from './commands/start';
 import { registerWorker } from './commands/worker';
@@ -35,8 +42,21 @@ function createProgram(context: CommandContext): Command {
       writeErr: (text) => context.io.say(text.trimEnd()),
       outputError: (text, write) => write(text.replace(/^error: /, 'surehand: ')),
     });
-  const commands = [registerRun, registerStart, registerAttach, registerList, registerShow, registerResult];
-  for (const register of [...commands, registerCancel, registerDemo, registerWorker, registerDown]) {
+  const follow = [registerRun, registerStart, registerChat, registerAttach, registerSend];
+  const look = [registerList, registerShow, registerResult];
+  for (const register of [
+    ...follow,
+    ...look,
+    registerCancel,
+    registerAbandon,
+    registerDemo,
+    registerWorker,
+    registerDev,
+    registerDoctor,
+    registerLogs,
+    registerGc,
+    registerDown,
+  ]) {
     register(program, context);
   }
   for (const command of program.commands) command.copyInheritedSettings(program);

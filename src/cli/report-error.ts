@@ -2,6 +2,7 @@ import { isGrpcServiceError } from '@temporalio/client';
 import { ConfigError } from '../config';
 import { EXIT_CODES, EXIT_USAGE } from '../contract/outcome';
 import { ServerError } from '../server/server-error';
+import { TemporalConnectionError } from '../temporal/open-connection';
 import { CliError } from './cli-error';
 import { visibleText } from './visible-text';
 
@@ -17,6 +18,10 @@ export function toCliError(error: unknown): CliError {
   if (error instanceof ServerError) {
     const code = error.kind === 'usage' ? EXIT_USAGE : EXIT_CODES.unavailable;
     return new CliError(code, capitalize(error.message), { cause: error });
+  }
+  if (error instanceof TemporalConnectionError) {
+    const code = error.problem === 'no-namespace' ? EXIT_USAGE : EXIT_CODES[error.problem];
+    return new CliError(code, visibleText(error.message), { cause: error });
   }
   const code = grpcCode(error);
   if (code === PERMISSION_DENIED || code === UNAUTHENTICATED) {
@@ -40,7 +45,7 @@ export function isTransient(error: unknown): boolean {
 }
 
 /** The gRPC status of an error or of what caused it. */
-export function grpcCode(error: unknown): number | undefined {
+function grpcCode(error: unknown): number | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (isGrpcServiceError(cause)) return cause.code;
     if ('code' in cause && typeof cause.code === 'number') return cause.code;

@@ -2,12 +2,15 @@ import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Config } from '../config';
+import { findModelInfo } from '../config-models';
 import { EXIT_USAGE } from '../contract/outcome';
 import type { ModelChoice, PermissionMode, PermissionSetting, RunLimits } from '../contract/run-input';
+import { MAX_TEXT_BYTES } from '../conversation/limits';
 import { CliError } from './cli-error';
 import { formatBytes } from './format';
 import type { Io } from './io';
 import { chooseModel } from './model-choice';
+import { readOutputSchema } from './output-schema';
 import { visibleText } from './visible-text';
 
 /** Flags of the commands that start a run. */
@@ -24,6 +27,8 @@ export interface RunFlags {
   readonly maxTokens?: number;
   readonly maxTime?: number;
   readonly dumpRequests?: string;
+  readonly outputSchema?: string;
+  readonly record?: string;
   readonly json?: boolean;
   readonly streamJson?: boolean;
 }
@@ -36,57 +41,80 @@ export interface RunRequest {
   readonly limits: RunLimits;
   readonly permission: PermissionSetting;
   readonly dumpRequests?: string;
+  readonly outputSchema?: Readonly<Record<string, unknown>>;
 }
 
-const MAX_TASK_BYTES = 128 * 1024;
 const MAX_ID_LENGTH = 200;
+
+/** Whether the run is unattended where no flag says so, and what else a request is checked against. */
+interface RequestContext {
+  readonly config: Config;
+  readonly io: Io;
+  readonly nobodyAnswers: boolean;
+}
 
 /**
  * Checks arguments and flags without starting anything.
  * @param taskArgument the task, or `-` for standard input.
- * @param nobodyAnswers whether the run is unattended where no flag says so.
  * @throws CliError (exit code 2) with one sentence.
  */
 export async function readRunRequest(
   taskArgument: string,
   flags: RunFlags,
-  { config, io, nobodyAnswers }: { readonly config: Config; readonly io: Io; readonly nobodyAnswers: boolean },
+  context: RequestContext,
 ): Promise<RunRequest> {
-  if (flags.id !== undefined) checkId(flags.id);
   // Standard input is read last: whatever else is wrong is said before it is waited for.
-  const given = taskArgument === '-' ? undefined : checkTask(taskArgument);
+  const given = taskArgument === '-' ? undefined : checkText(taskArgument, 'task');
+  const settings = checkRunFlags(flags, context);
+  return { task: given ?? checkText(await readAll(context.io.stdin, 'task'), 'task'), ...settings };
+}
+
+/** Everything of a request but its task. @throws CliError (exit code 2) with one sentence. */
+export function checkRunFlags(
+  flags: RunFlags,
+  { config, nobodyAnswers }: Omit<RequestContext, 'io'>,
+): Omit<RunRequest, 'task'> {
+  if (flags.id !== undefined) checkId(flags.id);
   const mode = flags.mode ?? config.mode;
   const unattended = flags.unattended ?? nobodyAnswers;
   const workspace = checkWorkspace(flags.workspace ?? '.', mode);
   const model = chooseModel(flags.model ?? config.model, config);
-  const task = given ?? checkTask(await readAll(io.stdin));
   return {
-    task,
     workspace,
     model,
-    limits: limitsOf(flags, config, unattended),
+    limits: limitsOf(flags, config, { unattended, model }),
     permission: { mode, unattended },
+    ...(flags.outputSchema === undefined ? {} : { outputSchema: readOutputSchema(flags.outputSchema) }),
     ...(flags.dumpRequests === undefined ? {} : { dumpRequests: checkDumpDirectory(flags.dumpRequests) }),
   };
 }
 
-function checkTask(task: string): string {
-  if (task.trim() === '') throw usage('The task is empty. Say what to do: run "fix the failing test".');
-  const bytes = Buffer.byteLength(task);
-  if (bytes <= MAX_TASK_BYTES) return task;
+/** What a person says to a model. */
+type Said = 'task' | 'message';
+
+/** @throws CliError (exit code 2) for a text that no run would take. */
+export function checkText(text: string, what: Said): string {
+  if (text.trim() === '') {
+    throw usage(
+      `The ${what} is empty. ${what === 'task' ? 'Say what to do: run "fix the failing test".' : 'Say something.'}`,
+    );
+  }
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= MAX_TEXT_BYTES) return text;
   throw usage(
-    `The task has ${formatBytes(bytes)}; at most 128 KB are possible. Put the text in a file of the workspace and name it.`,
+    `The ${what} has ${formatBytes(bytes)}; at most 128 KB are possible. Put the text in a file of the workspace and name it.`,
   );
 }
 
-async function readAll(stdin: Readable): Promise<string> {
+/** Standard input as one text. @throws CliError (exit code 2) beyond what a run would take. */
+export async function readAll(stdin: Readable, what: Said): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of stdin) {
     const data = Buffer.from(chunk as Uint8Array);
     bytes += data.length;
-    if (bytes > MAX_TASK_BYTES)
-      throw usage('The task on standard input has more than 128 KB. Put it in a file and name it.');
+    if (bytes > MAX_TEXT_BYTES)
+      throw usage(`The ${what} on standard input has more than 128 KB. Put it in a file and name it.`);
     chunks.push(data);
   }
   return Buffer.concat(chunks).toString('utf8');
@@ -133,17 +161,28 @@ function checkDumpDirectory(given: string): string {
   throw usage(`--dump-requests needs a directory, and ${visibleText(directory)} is a file.`);
 }
 
-function limitsOf(flags: RunFlags, { limits }: Config, unattended: boolean): RunLimits {
-  const maxTimeMs = flags.maxTime ?? limits.maxTimeMs;
-  const maxCostUsd = flags.maxCost ?? limits.maxCostUsd;
-  const maxTokens = flags.maxTokens ?? limits.maxTokens;
+function limitsOf(
+  flags: RunFlags,
+  { limits, models }: Config,
+  { unattended, model }: { readonly unattended: boolean; readonly model: ModelChoice },
+): RunLimits {
+  const known = model.provider === 'scripted' ? null : findModelInfo(models, model.model);
+  const optional = {
+    maxTimeMs: flags.maxTime ?? limits.maxTimeMs,
+    maxCostUsd: flags.maxCost ?? limits.maxCostUsd,
+    maxTokens: flags.maxTokens ?? limits.maxTokens,
+    maxOutputRaised: limits.maxOutputRaised ?? known?.maxOutputTokens,
+    contextTokens: limits.contextTokens ?? known?.contextTokens,
+    compactAt: limits.compactAt,
+    turnsPerRun: limits.turnsPerRun,
+  };
+  const set = Object.entries(optional).filter(([, value]) => value !== undefined);
   return {
     maxTurns: flags.maxTurns ?? limits.maxTurns,
-    maxOutputTokens: limits.maxOutputTokens,
+    maxOutputTokens: Math.min(limits.maxOutputTokens, known?.maxOutputTokens ?? limits.maxOutputTokens),
     hostWaitMs: unattended ? limits.hostWaitUnattendedMs : limits.hostWaitMs,
-    ...(maxTimeMs === undefined ? {} : { maxTimeMs }),
-    ...(maxCostUsd === undefined ? {} : { maxCostUsd }),
-    ...(maxTokens === undefined ? {} : { maxTokens }),
+    modelWaitMs: unattended ? limits.modelWaitUnattendedMs : limits.modelWaitMs,
+    ...(Object.fromEntries(set) as Partial<RunLimits>),
   };
 }
 

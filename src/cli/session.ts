@@ -1,20 +1,19 @@
 import { existsSync } from 'node:fs';
 import type { Client } from '@temporalio/client';
 import type { Config } from '../config';
-import { configDigest, workerEnv } from '../config';
-import { EXIT_CODES, EXIT_USAGE } from '../contract/outcome';
+import { EXIT_CODES } from '../contract/outcome';
 import type { DaemonAddress } from '../server/daemon-client';
-import { ensureDaemon, findDaemon, keepDaemon } from '../server/daemon-client';
+import { findDaemon, keepDaemon } from '../server/daemon-client';
 import { readDaemonRecord } from '../server/daemon-record';
 import { openHost } from '../server/host';
 import { stateFiles } from '../server/state-directory';
 import { connectClient } from '../temporal/connection';
 import type { TemporalClient, TemporalTarget } from '../temporal/connection';
+import { openConnection } from '../temporal/open-connection';
 import { hostQueue, workflowQueue } from '../temporal/queues';
 import { CliError } from './cli-error';
 import type { Io } from './io';
-import { buildId } from './package-root';
-import { grpcCode } from './report-error';
+import { ensureLocalDaemon } from './local-daemon';
 
 /**
  * The way to Temporal for one command. `client` changes when the way had to be found again. It is never closed: the
@@ -38,7 +37,6 @@ export interface Session {
 }
 
 const CONNECT_TIMEOUT_MS = 3_000;
-const NOT_FOUND = 5;
 const STOPPED_AFTER_MS = 5_000;
 
 /**
@@ -59,8 +57,7 @@ export function hasState(config: Config): boolean {
 
 async function openServer(config: Config, target: TemporalTarget): Promise<Session> {
   const { hostId } = openHost(config.home);
-  const connected = await connect(target);
-  await checkNamespace(connected, target);
+  const connected = await openConnection(target, CONNECT_TIMEOUT_MS);
   return {
     client: connected.client,
     namespace: target.namespace,
@@ -75,19 +72,7 @@ async function openServer(config: Config, target: TemporalTarget): Promise<Sessi
 
 async function openEmbedded(config: Config, io: Io, starts: boolean): Promise<Session> {
   const findWay = (restartOnConfigChange: boolean): Promise<DaemonAddress> =>
-    ensureDaemon(
-      {
-        home: config.home,
-        build: buildId(),
-        configDigest: configDigest(config),
-        restartOnConfigChange,
-        env: workerEnv(config),
-        fast: config.embedded.fast,
-        idleMs: config.embedded.idleMs,
-        timeoutMs: config.embedded.startTimeoutMs,
-      },
-      (line) => io.say(io.colors.dim(`surehand: ${line}`)),
-    );
+    ensureLocalDaemon(config, io, { restartOnConfigChange });
   let daemon = await findWay(starts);
   let connected = await connect(daemon);
   let missingSince: number | undefined;
@@ -131,31 +116,13 @@ function stoppedOnPurpose(): CliError {
   );
 }
 
-async function connect(target: TemporalTarget | DaemonAddress): Promise<TemporalClient> {
+async function connect(target: DaemonAddress): Promise<TemporalClient> {
   try {
     return await connectClient({ ...target, namespace: target.namespace }, CONNECT_TIMEOUT_MS);
   } catch (error) {
-    // Credentials and the like have their own sentence.
-    const code = grpcCode(error);
-    if (code === 7 || code === 16) throw error;
     throw new CliError(
       EXIT_CODES.unavailable,
-      `No Temporal server is reachable at ${target.address}. Start it, or correct TEMPORAL_ADDRESS (unset, surehand runs its own server).`,
-      { cause: error },
-    );
-  }
-}
-
-async function checkNamespace({ client }: TemporalClient, target: TemporalTarget): Promise<void> {
-  try {
-    await client.withDeadline(Date.now() + CONNECT_TIMEOUT_MS, () =>
-      client.workflowService.describeNamespace({ namespace: target.namespace }),
-    );
-  } catch (error) {
-    if (grpcCode(error) !== NOT_FOUND) throw error;
-    throw new CliError(
-      EXIT_USAGE,
-      `The Temporal server at ${target.address} has no namespace "${target.namespace}". Create it, or correct TEMPORAL_NAMESPACE.`,
+      `The local Temporal server does not answer at ${target.address}. Its log: ${target.logFile}`,
       { cause: error },
     );
   }

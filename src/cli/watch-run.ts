@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EXIT_CODES, EXIT_SIGTERM } from '../contract/outcome';
+import { EXIT_CODES } from '../contract/outcome';
 import type { RunView } from '../transcript/view';
 import { cancelRun } from './cancel-run';
 import { diagnose } from './diagnose';
@@ -10,7 +10,8 @@ import { describePending } from './pending';
 import { renderDiffs, renderEnd } from './render-result';
 import { exitCodeOf, resultOf } from './result';
 import type { Session } from './session';
-import type { StopSignal, StopSignals } from './stop-signals';
+import { stopExitCode } from './stop-signals';
+import type { StopSignals } from './stop-signals';
 import { createEventSource } from './stream-events';
 import { visibleText } from './visible-text';
 
@@ -99,7 +100,7 @@ async function untilStop(
   const { io, command, workflowId } = options;
   const first = await Promise.race([following.then(() => undefined), signals.next()]);
   if (first === undefined) return undefined;
-  const exitCode = codeOf(first);
+  const exitCode = stopExitCode(first);
   if (options.onStop === 'detach') {
     io.say(
       `\nThe run goes on without this terminal. Look again: ${command} attach ${workflowId} · end it: ${command} cancel ${workflowId}`,
@@ -120,9 +121,9 @@ async function untilStop(
 }
 
 /** What history does not have: progress inside a step, retries, and why nothing happens. */
-function watchServer(
+export function watchServer(
   session: Session,
-  { io, workflowId, command }: WatchOptions,
+  { io, workflowId, command }: Pick<WatchOptions, 'io' | 'workflowId' | 'command'>,
   live: ReturnType<typeof createLiveView>,
 ) {
   let busy = false;
@@ -175,8 +176,4 @@ export async function printAnswer(text: string, io: Io): Promise<void> {
   if (text === '') return;
   const shown = io.outIsTerminal ? visibleText(text) : text;
   await io.write(shown.endsWith('\n') ? shown : `${shown}\n`);
-}
-
-function codeOf(signal: StopSignal): number {
-  return signal === 'SIGINT' ? EXIT_CODES.cancelled : EXIT_SIGTERM;
 }

@@ -54,11 +54,15 @@ async function attempt(connection: Connection, namespace: string): Promise<boole
   }
 }
 
-/** How many workflows are running; rejects when the server does not answer. */
+/**
+ * How many workflows are at work; rejects when the server does not answer. A chat that waits for its next message needs
+ * nobody: the command that brings the message starts the server again.
+ */
 export async function countOpenRuns(address: string, namespace: string): Promise<number> {
   const connection = Connection.lazy({ address });
   try {
-    const query = 'ExecutionStatus="Running"';
+    const query =
+      'ExecutionStatus="Running" AND (SurehandState IS NULL OR SurehandState != "waiting-for-message")';
     const { count } = await connection.withDeadline(Date.now() + CALL_TIMEOUT_MS, () =>
       connection.workflowService.countWorkflowExecutions({ namespace, query }),
     );

@@ -13,7 +13,10 @@ const PATH = new RegExp(`^(?:\\./)?((?:${FOLDERS})(?:/[\\w.{}*-]+)*/?)(?::\\d+)?
 const ROOT_FILE =
   /^(?:\.\/)?([\w.-]+\.(?:md|json|mjs|js|yml|yaml|ts)|LICENSE|Dockerfile|\.npmrc|\.gitignore|\.editorconfig)$/;
 /** Names of files that the product reads or writes elsewhere: not files of this repository. */
-const NOT_OURS = new Set(['NNNN-title.md', 'AGENTS.md', 'settings.json', 'temporal.toml']);
+const NOT_OURS = new Set([
+  ...['NNNN-title.md', 'AGENTS.md', 'settings.json', 'temporal.toml', 'tickets.mjs'],
+  ...['host.json', 'daemon.json', 'ports.json'],
+]);
 
 export function referencesOf(markdown: string): DocumentReferences {
   // `text` fences hold output: it names files of somebody's workspace.

@@ -16,6 +16,8 @@ export interface Row {
   readonly types: readonly string[];
   /** Package names; `scope/*` for a family, `node:*` for Node's modules, `npm:*` for any package that is not special. */
   readonly packages: readonly string[];
+  /** It may load modules by a name that is known only when it runs. */
+  readonly computed?: boolean;
 }
 
 /** Packages that `npm:*` does not cover: only the rows that name them may import them. */
@@ -73,7 +75,7 @@ export function findFolderCycles(sources: readonly Source[]): string[] {
 
 function judge(path: string, area: string, row: Row, found: Import): string | undefined {
   const { specifier, typeOnly } = found;
-  if (specifier === null) return 'imports a module whose name is computed';
+  if (specifier === null) return row.computed === true ? undefined : 'imports a module whose name is computed';
   if (!specifier.startsWith('.')) {
     return row.packages.some((allowed) => coversPackage(allowed, specifier))
       ? undefined

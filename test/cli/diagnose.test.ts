@@ -45,6 +45,7 @@ async function startUnserved(): Promise<{ readonly queue: string; readonly pendi
 
 const at = (ms: number) => ({ command: 'surehand', now: Date.now() + ms });
 const waiting = (pending: Partial<Pending>): Pending => ({
+  workflowId: 'w',
   runId: 'r',
   open: true,
   taskQueue: worker.queue,
@@ -75,6 +76,14 @@ test('a step that waits: a host without worker is named; with one there is nothi
     new RegExp(`^No worker takes the steps of this host \\(queue ${queue}\\)`),
   );
   await expect(diagnose(session(worker.queue), waiting({}), at(LATER_MS))).resolves.toBeUndefined();
+});
+
+test('a step that waits for another host than this one → that queue is named, and where to start the worker', async () => {
+  const [here, away] = [worker.queue, `away-${randomUUID()}`];
+  const elsewhere = { activityId: 'tool-1.1', queue: away, started: false, attempt: 1, scheduledAt: Date.now() };
+  await expect(diagnose(session(here), waiting({ activities: [elsewhere] }), at(LATER_MS))).resolves.toBe(
+    `No worker takes the steps of the host that has the workspace (queue ${away}); the run waits for it. Start one there: surehand worker`,
+  );
 });
 
 test('a step that runs, and a run that has ended → nothing to say, however long it takes', async () => {

@@ -33,6 +33,14 @@ test('a terminal: the last line is replaced, and lines go above it', () => {
   expect(io.colors.red('x')).toBe('\u001b[31mx\u001b[39m');
 });
 
+test('a terminal: several last lines are replaced together', () => {
+  const stderr = new Collector(true);
+  const io = createIo({}, streams(stderr));
+  io.status('one\ntwo\nthree');
+  io.say('a step');
+  expect(stderr.text).toBe('one\ntwo\nthree\r\u001b[2K\u001b[1A\u001b[2K\u001b[1A\u001b[2Ka step\n');
+});
+
 test.each([
   ['a file or pipe', {}, false],
   ['a dumb terminal', { TERM: 'dumb' }, true],

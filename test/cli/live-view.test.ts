@@ -4,6 +4,7 @@ import { fakeIo } from './support/fake-io';
 import { runView, step, turn } from './support/views';
 
 const pending = (activities: Pending['activities']): Pending => ({
+  workflowId: 'w',
   runId: 'r',
   open: true,
   taskQueue: 'q',
@@ -58,7 +59,7 @@ test('live view: what people said and hostile text come out visible', () => {
 
 test('live view: each new try is said once, with its reason and when it comes', () => {
   const io = fakeIo();
-  const live = createLiveView(io, () => 10_000);
+  const live = createLiveView(io, { now: () => 10_000 });
   const retry = { activityId: 'model-2', started: false, attempt: 3, scheduledAt: 22_000, lastFailure: 'overloaded' };
   live.progress(pending([retry]));
   live.progress(pending([retry]));
@@ -79,6 +80,51 @@ test.each([
   const progress = { attempt: 1, tail: 'first\nhalf done\n', bytes: 16 };
   const activity = { activityId: 'tool-1.1', started: true, attempt: 1, scheduledAt: 0, progress };
   expect(statusLine(view, pending([activity]), 3_000)).toBe(line);
+});
+
+test('live view: a model that is tried again → why, when, and when it gives up; the last line counts down', () => {
+  const io = fakeIo();
+  const live = createLiveView(io, { now: () => 10_000 });
+  const portFailure = {
+    class: 'overloaded',
+    retryable: true,
+    detail: 'api.test is overloaded (HTTP 529).',
+    nextTry: { number: 3, at: 22_000, givesUpAt: 1_330_000 },
+  } as const;
+  const lastFailure = `overloaded, 3rd try in 12 s, gives up in 22 min: ${portFailure.detail}`;
+  const waiting = { activityId: 'model-1', started: false, attempt: 3, scheduledAt: 22_000, lastFailure, portFailure };
+  live.progress(pending([waiting]));
+  live.progress(pending([{ ...waiting, started: true }]));
+  expect(io.said).toEqual([
+    '  ! turn 1: overloaded, 3rd try in 12 s, gives up in 22 min · api.test is overloaded (HTTP 529).',
+  ]);
+  const view = runView([turn({ status: 'running' })]);
+  expect(statusLine(view, pending([waiting]), 15_000)).toBe('⋯ turn 1: overloaded, 3rd try in 7 s, gives up in 22 min');
+});
+
+test('live view: what the model writes stands above the last line, from where a terminal comes in; its end removes it', () => {
+  const io = fakeIo({ isTerminal: true });
+  const live = createLiveView(io, { now: () => 3_000 });
+  const lines = Array.from({ length: 12 }, (_, index) => `line ${index + 1}`);
+  const tail = `${lines.join('\n')}\n${'x'.repeat(120)}${'漢'.repeat(60)}\u001b[2J`;
+  const writing = { activityId: 'model-1', started: true, attempt: 1, scheduledAt: 0 };
+  live.update(runView([turn({ status: 'running' })]));
+  live.progress(pending([{ ...writing, progress: { attempt: 1, tail, bytes: tail.length } }]));
+  expect(io.statuses.at(-1)?.split('\n')).toEqual(
+    [
+      '  line 8',
+      '  line 9',
+      '  line 10',
+      '  line 11',
+      '  line 12',
+      `  ${'x'.repeat(97)}`,
+      `  ${'x'.repeat(23)}${'漢'.repeat(37)}`,
+      `  ${'漢'.repeat(23)}^[[2J`,
+      '⋯ turn 1: the model works · 2.0 s',
+    ].slice(-9),
+  );
+  live.update(runView([turn({ text: 'Done.', status: 'done' })], { closed: true }));
+  expect(io.statuses.at(-1)).toBeUndefined();
 });
 
 test('status line: a closed run has none', () => {

@@ -66,7 +66,10 @@ describe('a run', () => {
     });
     expect((await bench.run(['result', 'first'])).stdout).toBe('It says bye.\n');
 
-    const shown = await bench.run(['show', 'first']);
+    const recording = path.join(workspace, '..', 'first.yaml');
+    const shown = await bench.run(['show', 'first', '--record', recording]);
+    expect(shown.stderr).toContain('recorded 3 turns in ');
+    expect(readFileSync(recording, 'utf8')).toContain('- name: edit_file\n');
     expect(shown.code).toBe(0);
     for (const text of [
       'say bye\n  in a.txt',
@@ -241,6 +244,27 @@ describe('one id', () => {
     expect([same?.code, same?.stdout]).toEqual([0, 'It is over.\n']);
     expect(same?.stderr).toContain('running already');
   });
+});
+
+test('doctor with the daemon up → server, namespace, attributes, queues and runs are well, exit 0', async () => {
+  const { code, stdout } = await bench.run(['doctor', '--json'], { env: { SUREHAND_MODEL: 'scripted:demo' } });
+  const { checks } = JSON.parse(stdout) as { checks: readonly { id: string; state: string; detail: string }[] };
+  const queue = `queue:surehand-host-${bench.daemon().hostId}`;
+  expect(checks.filter(({ state }) => state !== 'ok')).toEqual([]);
+  expect(code).toBe(0);
+  expect(checks.map(({ id }) => id)).toEqual(
+    expect.arrayContaining([
+      'daemon',
+      'namespace',
+      'search-attributes',
+      `${queue}:workflow`,
+      `${queue}:activity`,
+      'runs',
+    ]),
+  );
+  expect(checks.find(({ id }) => id === `${queue}:activity`)?.detail).toMatch(
+    /: steps are taken by surehand@[a-z2-7]{12}#\w+ \(asked (now|\d+ s ago), build test-build\)/,
+  );
 });
 
 describe('an end before the end', () => {

@@ -21,6 +21,7 @@ beforeAll(async () => {
     'big.yaml': `turns:\n  - text: ${'x'.repeat(520 * 1024)}\n`,
     'settings.json': '{ "limits": { "maxTurns": "many" } }',
     'broken.json': '{ "model": ',
+    'tools.json': '{ "tools": ["./x.js"] }',
   });
 });
 
@@ -61,6 +62,8 @@ describe('what cannot work is refused in one sentence, with exit 2, before anyth
     ['two forms of output', () => ['run', 'x', '--json', '--stream-json', ...FREE], /cannot be used with/],
     ['a bad id', () => ['run', 'x', '--id', 'a b', ...FREE], /"a b" cannot be an id/],
     ['requests dumped into a file', () => ['run', 'x', '--dump-requests', `${files}/file.txt`, ...FREE], /is a file/],
+    ['tools in the settings of a run', () => ['run', 'x', '--settings', `${files}/tools.json`, ...FREE], /names tools/],
+    ['a number of lines that is none', () => ['logs', '--lines', 'all'], /--lines.*must be a whole number/],
     ['a worker without a server', () => ['worker'], /Set TEMPORAL_ADDRESS/],
   ])('%s', async (_name, args, message) => {
     const { code, stdout, stderr } = await bench.run(args(), { stdin: '' });
@@ -95,14 +98,13 @@ describe('what cannot work is refused in one sentence, with exit 2, before anyth
   });
 });
 
-test.each(['run', 'start', 'attach', 'list', 'show', 'result', 'cancel', 'worker', 'down', 'demo'])(
-  '%s --help → on stdout, exit 0',
-  async (command) => {
-    const { code, stdout, stderr } = await bench.run([command, '--help']);
-    expect([code, stderr]).toEqual([0, '']);
-    expect(stdout).toMatch(new RegExp(`^Usage: surehand ${command}`));
-  },
-);
+test.each([
+  ...'run start chat attach send list show result cancel abandon worker dev logs gc doctor down demo'.split(' '),
+])('%s --help → on stdout, exit 0', async (command) => {
+  const { code, stdout, stderr } = await bench.run([command, '--help']);
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout).toMatch(new RegExp(`^Usage: surehand ${command}`));
+});
 
 describe('Temporal', () => {
   test('that nobody serves at the address → exit 6 within seconds', async () => {
@@ -111,7 +113,11 @@ describe('Temporal', () => {
     const { code, stdout, stderr } = await bench.run(['list'], { env: { TEMPORAL_ADDRESS: address } });
     expect(Date.now() - before).toBeLessThan(8_000);
     expect([code, stdout]).toEqual([6, '']);
-    expect(stderr).toMatch(new RegExp(`^surehand: No Temporal server is reachable at ${address}\\. .*\n$`));
+    expect(stderr).toMatch(
+      new RegExp(
+        `^surehand: No Temporal server is reachable at ${address}: nothing listens there .*\\. Start it, .*\n$`,
+      ),
+    );
   });
 
   test('that refuses the credentials → exit 3', async () => {
@@ -125,7 +131,10 @@ describe('Temporal', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
     const { code, stderr } = await bench.run(['list'], { env: { TEMPORAL_ADDRESS: address } });
-    expect([code, stderr]).toEqual([3, expect.stringMatching(/^surehand: Temporal refused the credentials\. .*\n$/)]);
+    expect([code, stderr]).toEqual([
+      3,
+      expect.stringMatching(/^surehand: Temporal at \S+ refused the credentials\. Look at .*\n$/),
+    ]);
     server.close();
   });
 
@@ -135,7 +144,7 @@ describe('Temporal', () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining('has no namespace "nowhere"')]);
   });
 
-  test('with a server of one’s own and no worker: start says what is missing, cancel says why nothing ends', async () => {
+  test('with a server of one’s own and no worker: start says what is missing, cancel says why nothing ends, send stores, abandon ends it', async () => {
     const env = {
       TEMPORAL_ADDRESS: process.env['SUREHAND_TEST_TEMPORAL'],
       SUREHAND_QUEUE_PREFIX: `cli-${process.pid}`,
@@ -148,13 +157,26 @@ describe('Temporal', () => {
     expect(cancelled.stderr).toMatch(
       /The cancellation is stored, but .* No worker takes workflow tasks from the queue cli-/,
     );
+    const sent = await bench.run(['send', `alone-${process.pid}`, 'hello'], { env });
+    expect([sent.code, sent.stderr]).toEqual([0, 'Stored; it takes effect when a worker starts.\n']);
+    const abandoned = await bench.run(['abandon', `alone-${process.pid}`], { env });
+    expect([abandoned.code, abandoned.stderr]).toEqual([
+      0,
+      expect.stringMatching(/^unavailable · .*\n {2}abandoned by tester: its host \w+ is gone/),
+    ]);
+    const late = await bench.run(['send', `alone-${process.pid}`, 'hello'], { env });
+    expect([late.code, late.stderr]).toEqual([
+      2,
+      expect.stringContaining('has ended, so it takes nothing in any more'),
+    ]);
+    expect((await bench.run(['result', `alone-${process.pid}`], { env })).code).toBe(6);
     const down = await bench.run(['down'], { env });
     expect([down.code, down.stderr]).toEqual([2, expect.stringContaining('a server that surehand did not start')]);
   });
 });
 
 describe('an id that is not there', () => {
-  test.each(['attach', 'show', 'result', 'cancel'])('%s → exit 2 and where to look', async (command) => {
+  test.each(['attach', 'show', 'result', 'cancel', 'abandon'])('%s → exit 2 and where to look', async (command) => {
     const { code, stdout, stderr } = await bench.run([command, 'no-such-run']);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(/surehand: There is no run with the id no-such-run\. The runs there are: surehand list\n$/);

@@ -59,12 +59,14 @@ test('tools and their argument names → pinned', () => {
   const tools = createToolRegistry(BUILTIN_TOOLS).definitions();
   const shapes = tools.map(({ name, inputSchema }) => [name, Object.keys(inputSchema['properties'] as object).sort()]);
   expect(Object.fromEntries(shapes)).toEqual({
-    bash: ['command', 'cwd', 'read_only', 'timeout_s'],
+    bash: ['background', 'command', 'cwd', 'read_only', 'timeout_s'],
+    bash_kill: ['id'],
+    bash_output: ['id', 'offset', 'wait_s'],
     edit_file: ['new_string', 'old_string', 'path', 'replace_all'],
     glob: ['path', 'pattern'],
     grep: ['glob', 'path', 'pattern'],
     list_files: ['path'],
-    read_file: ['limit', 'offset', 'path'],
+    read_file: ['byte', 'limit', 'offset', 'path'],
     write_file: ['content', 'path'],
   });
 });

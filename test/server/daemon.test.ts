@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSy
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { Client, Connection } from '@temporalio/client';
+import { defineSearchAttributeKey } from '@temporalio/common';
 import { findDaemon, stopDaemon } from '../../src/server/daemon-client';
 import { isAlive } from '../../src/server/process-identity';
 import { stateFiles } from '../../src/server/state-directory';
@@ -252,7 +253,7 @@ test('no open run and no client for the idle time → it stops by itself', async
   expect(findDaemon(bench.home)).toBeUndefined();
 });
 
-test('an open run → the daemon stays over its idle time, and stops after the run was ended', async () => {
+test('an open run → the daemon stays over its idle time, and stops once there are only chats that wait', async () => {
   const idleMs = 1_000;
   const { pid, address } = await bench.ensure({ idleMs });
   const daemon = alive(pid);
@@ -260,6 +261,14 @@ test('an open run → the daemon stays over its idle time, and stops after the r
   await withClient(address, (client) => client.workflow.start('w', { taskQueue: 'q', workflowId: 'open' }));
   await until('three idle times are over', () => Date.now() - startedAt > 3 * idleMs);
   expect(isAlive(daemon)).toBe(true);
-  await withClient(address, (client) => client.workflow.getHandle('open').terminate());
+  const state = defineSearchAttributeKey('SurehandState', 'KEYWORD');
+  await withClient(address, async (client) => {
+    await client.workflow.start('w', {
+      taskQueue: 'q',
+      workflowId: 'chat',
+      typedSearchAttributes: [{ key: state, value: 'waiting-for-message' }],
+    });
+    await client.workflow.getHandle('open').terminate();
+  });
   await until('the daemon has ended', () => !isAlive(daemon));
 });

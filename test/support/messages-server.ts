@@ -41,7 +41,12 @@ export interface PlannedStatus {
   readonly headerDelayMs?: number;
 }
 
-export type PlannedAnswer = PlannedMessage | PlannedStatus;
+/** The connection is reset before anything was answered. */
+export interface PlannedReset {
+  readonly reset: true;
+}
+
+export type PlannedAnswer = PlannedMessage | PlannedStatus | PlannedReset;
 
 /** A list is played in order; a function answers by request and number of the request, from 1. */
 export type MessagesPlan =
@@ -56,17 +61,22 @@ export interface RecordedRequest {
   readonly receivedAt: number;
 }
 
+export type ServedUsage = Readonly<Record<string, unknown>>;
+
 export interface MessagesServer {
   /** Base URL for the client: `http://127.0.0.1:<port>`. */
   readonly url: string;
   /** In order of arrival. */
   readonly requests: readonly RecordedRequest[];
+  /** The counters of each answer that began, whole or not: what a customer is billed for. */
+  readonly served: readonly ServedUsage[];
   close(): Promise<void>;
 }
 
 /** Starts a server on a free loopback port that speaks the streaming Messages API from a plan of answers and faults. */
 export async function startMessagesServer(plan: MessagesPlan): Promise<MessagesServer> {
   const requests: RecordedRequest[] = [];
+  const served: ServedUsage[] = [];
   const server = createServer((incoming, response) => {
     void answer(incoming, response).catch(() => response.destroy());
   });
@@ -74,13 +84,14 @@ export async function startMessagesServer(plan: MessagesPlan): Promise<MessagesS
     const request = await record(incoming);
     const number = requests.push(request);
     const planned = typeof plan === 'function' ? plan(request, number) : plan[number - 1];
-    await send(response, planned ?? planExhausted(number));
+    await send(response, planned ?? planExhausted(number), served);
   };
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
     requests,
+    served,
     close: () =>
       new Promise((resolve, reject) => {
         server.close((error) => (error === undefined ? resolve() : reject(error)));
@@ -102,7 +113,11 @@ function planExhausted(number: number): PlannedStatus {
   return { status: 400, body: { type: 'error', error: { type: 'invalid_request_error', message } } };
 }
 
-async function send(response: ServerResponse, planned: PlannedAnswer): Promise<void> {
+async function send(response: ServerResponse, planned: PlannedAnswer, served: ServedUsage[]): Promise<void> {
+  if ('reset' in planned) {
+    response.socket?.resetAndDestroy();
+    return;
+  }
   if (planned.headerDelayMs !== undefined) await sleep(planned.headerDelayMs, undefined, { ref: false });
   if ('status' in planned) {
     const isText = typeof planned.body === 'string';
@@ -117,6 +132,7 @@ async function send(response: ServerResponse, planned: PlannedAnswer): Promise<v
   response.flushHeaders();
   const { fault } = planned;
   const events = toEvents(planned);
+  if (fault === undefined || fault.afterEvents > 0) served.push(usageOf(planned));
   await write(response, fault === undefined ? events : events.slice(0, fault.afterEvents), planned);
   if (fault === undefined) response.end();
   else await misbehave(response, fault);
@@ -167,8 +183,12 @@ async function misbehave(response: ServerResponse, fault: PlannedFault): Promise
   }
 }
 
+function usageOf({ usage }: PlannedMessage): ServedUsage {
+  return { input_tokens: 10, output_tokens: 5, ...usage };
+}
+
 function toEvents(planned: PlannedMessage): unknown[] {
-  const usage = { input_tokens: 10, output_tokens: 5, ...planned.usage };
+  const usage = usageOf(planned);
   const hasCalls = planned.content.some((block) => block.type === 'tool_use');
   const stopReason = planned.stopReason === undefined ? (hasCalls ? 'tool_use' : 'end_turn') : planned.stopReason;
   return [

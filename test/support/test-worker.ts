@@ -38,7 +38,7 @@ export interface TestWorkerOptions {
   readonly queue?: string;
 }
 
-function suiteAddress(): string {
+export function suiteAddress(): string {
   const address = process.env['SUREHAND_TEST_TEMPORAL'];
   if (address === undefined) throw new Error('the suite has no Temporal server: is globalSetup configured?');
   return address;
@@ -87,7 +87,7 @@ export async function startTestWorker(options: TestWorkerOptions = {}): Promise<
   };
 }
 
-async function viewOf(temporal: TemporalClient, workflowId: string): Promise<RunView> {
+export async function viewOf(temporal: TemporalClient, workflowId: string): Promise<RunView> {
   const viewer = createRunViewer(workflowId, { codecs: createCodecs(), sizeOf: eventBytes });
   for await (const page of historyPages(temporal.client, { workflowId })) await viewer.push(page);
   const view = viewer.view();
@@ -111,7 +111,7 @@ function testHost(windows: Windows, toolbox: Toolbox): Host {
           instructions: [],
           sandbox,
         }),
-      finish: () => Promise.resolve(),
+      finish: () => Promise.resolve({}),
     },
     systemPrompt: () => 'You are a test.',
     costUsd: () => null,

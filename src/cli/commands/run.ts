@@ -2,7 +2,9 @@ import type { Command } from 'commander';
 import type { Config } from '../../config';
 import type { CommandContext } from '../command-context';
 import { withSession } from '../command-context';
-import { addOutputOptions, addRunOptions, addSettingsOption } from '../options';
+import { readView, requireRun } from '../existing-run';
+import { addOutputOptions, addRecordOption, addRunOptions, addSettingsOption } from '../options';
+import { checkRecordFile, recordRun } from '../record-run';
 import type { RunFlags } from '../run-request';
 import { readRunRequest } from '../run-request';
 import type { StartedRun } from '../start-run';
@@ -20,7 +22,7 @@ The exit code says how it ended: 0 done, 1 failed, 2 wrong usage, 3 credentials 
 
 export function registerRun(program: Command, context: CommandContext): void {
   const command = program.command('run <task>').description('start a task, follow it, end with its exit code');
-  addOutputOptions(addSettingsOption(addRunOptions(command)))
+  addOutputOptions(addRecordOption(addSettingsOption(addRunOptions(command))))
     .addHelpText('after', HELP)
     .action((task: string, flags: RunFlags) => runTask(task, flags, context));
 }
@@ -28,6 +30,7 @@ export function registerRun(program: Command, context: CommandContext): void {
 async function runTask(task: string, flags: RunFlags, context: CommandContext): Promise<void> {
   const { io, command } = context;
   const config = context.config(flags);
+  const record = flags.record === undefined ? undefined : checkRecordFile(flags.record);
   const request = await readRunRequest(task, flags, { config, io, nobodyAnswers: config.ci || !io.isTerminal });
   const signals = watchStopSignals();
   const use = withSession(
@@ -36,7 +39,7 @@ async function runTask(task: string, flags: RunFlags, context: CommandContext): 
     async (session) => {
       const started = await startRun(session, request, { config, command, ...startFlags(flags) });
       await announce(started, flags, context);
-      return watchRun(session, {
+      const exitCode = await watchRun(session, {
         io,
         command,
         signals,
@@ -46,6 +49,10 @@ async function runTask(task: string, flags: RunFlags, context: CommandContext): 
         onStop: 'cancel',
         patienceMs: patienceMs(config, request.permission.unattended),
       });
+      if (record !== undefined) {
+        recordRun(await readView(session, await requireRun(session, started.workflowId, context)), record, io);
+      }
+      return exitCode;
     },
     { starts: request.model.provider !== 'scripted' },
   );

@@ -3,7 +3,8 @@ import type { CommandContext } from '../command-context';
 import { withSession } from '../command-context';
 import type { ExistingRun } from '../existing-run';
 import { readView, requireRun } from '../existing-run';
-import { addSettingsOption } from '../options';
+import { addRecordOption, addSettingsOption } from '../options';
+import { checkRecordFile, recordRun } from '../record-run';
 import { renderRun } from '../render-run';
 import { resultOf, soFar } from '../result';
 import type { RunView } from '../../transcript/view';
@@ -14,16 +15,19 @@ Reads the run from Temporal's history; no worker is needed.
 Examples:
   surehand show fix-the-failing-test-k3f9
   surehand show fix-the-failing-test-k3f9 --full | less -R
-  surehand show fix-the-failing-test-k3f9 --json`;
+  surehand show fix-the-failing-test-k3f9 --json
+  surehand show fix-the-failing-test-k3f9 --record fix.yaml`;
 
 interface ShowFlags {
   readonly settings?: string;
   readonly json?: boolean;
   readonly full?: boolean;
+  readonly record?: string;
 }
 
 export function registerShow(program: Command, context: CommandContext): void {
-  addSettingsOption(program.command('show <id>').description('the whole conversation of a run, open or ended'))
+  const command = program.command('show <id>').description('the whole conversation of a run, open or ended');
+  addRecordOption(addSettingsOption(command))
     .option('--full', 'do not shorten results of steps')
     .option('--json', 'print exactly one JSON document on stdout: result so far, messages, size of the history')
     .addHelpText('after', HELP)
@@ -32,9 +36,11 @@ export function registerShow(program: Command, context: CommandContext): void {
 
 async function show(id: string, flags: ShowFlags, context: CommandContext): Promise<void> {
   const { io, command } = context;
+  const record = flags.record === undefined ? undefined : checkRecordFile(flags.record);
   await withSession(context, context.config(flags), async (session) => {
     const run = await requireRun(session, id, context);
     const view = await readView(session, run);
+    if (record !== undefined) recordRun(view, record, io);
     if (flags.json === true) {
       await io.write(`${JSON.stringify(toDocument(run, view), null, 2)}\n`);
       return;

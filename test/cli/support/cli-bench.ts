@@ -51,12 +51,13 @@ export interface CliBench {
 // Short, so that a killed worker is noticed soon.
 const TIMEOUTS = { heartbeatMs: 2_000, retryInitialMs: 50, retryMaxMs: 500, modelAttempts: 5 };
 
-export async function createCliBench(): Promise<CliBench> {
+/** @param limits settings beyond those that make the suite fast. */
+export async function createCliBench(limits: Readonly<Record<string, number>> = {}): Promise<CliBench> {
   const root = await tempDirectory('cli');
   const client = buildPackage(path.join(root, 'package'));
   const home = path.join(root, 'home');
   const settings = path.join(root, 'settings.json');
-  writeFileSync(settings, JSON.stringify({ timeouts: TIMEOUTS, embedded: { fast: true } }));
+  writeFileSync(settings, JSON.stringify({ timeouts: TIMEOUTS, limits, embedded: { fast: true } }));
   const base = {
     PATH: process.env['PATH'],
     HOME: process.env['HOME'],

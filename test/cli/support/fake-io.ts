@@ -22,6 +22,7 @@ export function fakeIo(
     env: options.env ?? {},
     stdin: Readable.from(options.stdin === undefined ? [] : [Buffer.from(options.stdin)]),
     isTerminal: options.isTerminal ?? false,
+    inIsTerminal: options.isTerminal ?? false,
     outIsTerminal: options.isTerminal ?? false,
     width: 100,
     colors: pc.createColors(false),
@@ -29,6 +30,7 @@ export function fakeIo(
     written,
     statuses,
     say: (text) => said.push(...text.split('\n')),
+    prompt: (text) => said.push(text),
     status: (text) => statuses.push(text),
     write: async (text) => {
       written.push(text);

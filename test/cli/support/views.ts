@@ -60,6 +60,8 @@ export function runView(turns: readonly TurnView[], changes: Partial<RunView> = 
     messages: [],
     turns,
     closed: false,
+    received: [],
+    atRest: false,
     unread: [],
     historyBytes: 0,
     historyEvents: 0,

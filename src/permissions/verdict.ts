@@ -9,6 +9,8 @@ export interface VerdictRequest {
   readonly effect: Effect;
   /** The tool runs a program of the model's choice. */
   readonly runsCommands: boolean;
+  /** What it changes is not confined to the workspace. */
+  readonly asksInAuto?: boolean;
   /** How the call meets files that others will run (hooks, configuration): it would write one that no tool may write, or
    *  one that a person has to agree to. */
   readonly protectedWrite: 'none' | 'refused' | 'asks';
@@ -57,10 +59,13 @@ function bySandbox({ sandbox, runsCommands }: VerdictRequest): Judgement {
   }
 }
 
-function byMode({ permission, effect, tool, runsCommands }: VerdictRequest): Judgement {
+function byMode({ permission, effect, tool, runsCommands, asksInAuto }: VerdictRequest): Judgement {
   if (effect === 'read') return { verdict: 'allow', reason: 'It only reads.' };
   switch (permission.mode) {
     case 'auto':
+      if (asksInAuto === true) {
+        return { verdict: 'ask', reason: `${tool} changes something outside the workspace, so a person has to agree.` };
+      }
       return { verdict: 'allow', reason: 'Changes inside the workspace are allowed (mode auto).' };
     case 'ask':
       return { verdict: 'ask', reason: `${tool} changes something, and every change is asked for (mode ask).` };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { SandboxState } from '../contract/activity';
-import type { CommandEnd, CommandState, StartedCommand } from '../workspace/ports';
+import type { CommandState, StartedCommand } from '../workspace/ports';
+import { reportEnd } from './command-report';
 import { oneLine } from './file-text';
 import { pause } from './pause';
 import { defineTool } from './tool';
@@ -9,64 +9,96 @@ import { toVisibleText } from './visible-text';
 
 const DEFAULT_TIMEOUT_S = 120;
 const MAX_TIMEOUT_S = 1800;
+/** Of a command in the background, which ends with the run at the latest. */
+const MAX_BACKGROUND_S = 86_400;
+/** A command in the background that cannot even start is reported at once. */
+const BACKGROUND_LOOK_MS = 300;
 const MAX_POLL_MS = 100;
 const PROGRESS_MS = 500;
 const PROGRESS_BYTES = 2048;
-/** Ends of logs say more than their beginnings. */
-const HEAD_SHARE = 0.4;
-/** Left over for the sentences after the output. */
-const NOTE_BYTES = 700;
 
 export const bashTool = defineTool({
   name: 'bash',
   description: [
     'Runs a bash command in the workspace and returns its output (stdout and stderr in order) and exit code.',
     'Each call is a new shell: directory and variables do not carry over. There is no input and no terminal.',
-    'The command runs in a sandbox without network; only the workspace (and a private /tmp) can be written.',
-    'Everything it started, background processes too, ends with the call.',
+    'Everything it started ends with the call. For a server or a watcher use background: true, which returns an id at',
+    'once; bash_output shows what it wrote and whether it still runs, bash_kill ends it, and it ends with the run.',
   ].join(' '),
   schema: z.object({
     command: z.string().min(1).describe('The command, as one would type it in bash.'),
     timeout_s: z
       .number()
       .positive()
-      .max(MAX_TIMEOUT_S)
+      .max(MAX_BACKGROUND_S)
       .optional()
-      .describe(`Seconds after which it is killed. Default ${DEFAULT_TIMEOUT_S}, at most ${MAX_TIMEOUT_S}.`),
+      .describe(
+        `Seconds after which it is killed. Default ${DEFAULT_TIMEOUT_S}, at most ${MAX_TIMEOUT_S}; in the background ${MAX_BACKGROUND_S}.`,
+      ),
     cwd: z.string().optional().describe('Directory to run in, relative to the workspace. Default: the workspace.'),
     read_only: z
       .boolean()
       .optional()
       .describe('Run with the workspace mounted read-only, for commands that only look.'),
+    background: z.boolean().optional().describe('Do not wait for its end.'),
   }),
   effect: 'write',
   runsCommands: true,
   danger: 'Runs a program of the model’s choice.',
   effectOf: (input, sandbox) => (input.read_only === true && sandbox.mode === 'strict' ? 'read' : 'write'),
-  summarize: (input) => oneLine(input.command),
+  summarize: (input) => oneLine(`${input.command}${input.background === true ? ' (in the background)' : ''}`),
   run: async (input, context) => {
-    const timeoutS = input.timeout_s ?? DEFAULT_TIMEOUT_S;
+    const { timeout_s: given, background } = input;
+    if (background !== true && given !== undefined && given > MAX_TIMEOUT_S) {
+      const way = 'Use a shorter one, or background: true.';
+      return { text: `\`timeout_s\` may be at most ${MAX_TIMEOUT_S}; the command was not run. ${way}`, isError: true };
+    }
     const command = await context.commands.start({
       callId: context.callId,
       command: input.command,
-      timeoutMs: Math.round(timeoutS * 1000),
+      timeoutMs: Math.round(timeoutOf(input) * 1000),
       ...(input.cwd === undefined ? {} : { cwd: input.cwd }),
       ...(input.read_only === undefined ? {} : { readOnly: input.read_only }),
+      ...(background === undefined ? {} : { background }),
     });
-    return await followAndReport(command, timeoutS, context);
+    return await followAndReport(command, input, context);
   },
-  resume: async (command, input, context) =>
-    await followAndReport(command, input.timeout_s ?? DEFAULT_TIMEOUT_S, context),
+  resume: async (command, input, context) => await followAndReport(command, input, context),
 });
 
-async function followAndReport(command: StartedCommand, timeoutS: number, context: ToolContext): Promise<ToolOutput> {
-  const state = await follow(command, context);
-  return await report(command, { state, timeoutS }, context);
+interface BashInput {
+  readonly command: string;
+  readonly timeout_s?: number | undefined;
+  readonly read_only?: boolean | undefined;
+  readonly background?: boolean | undefined;
 }
 
-/** Waits for the end. A cancel stops the command; `detach` leaves it running under its supervisor. */
-async function follow(command: StartedCommand, context: ToolContext): Promise<CommandState> {
+function timeoutOf({ timeout_s: given, background }: BashInput): number {
+  return given ?? (background === true ? MAX_BACKGROUND_S : DEFAULT_TIMEOUT_S);
+}
+
+async function followAndReport(command: StartedCommand, input: BashInput, context: ToolContext): Promise<ToolOutput> {
+  const state = await follow(command, context, input.background === true ? BACKGROUND_LOOK_MS : Infinity);
+  if (!state.running) {
+    const ended = { state, command: input.command, readOnly: input.read_only === true, timeoutS: timeoutOf(input) };
+    return await reportEnd(command, ended, context);
+  }
+  const { id } = context;
+  const text = [
+    `Started in the background with the id "${id}".`,
+    `bash_output with this id shows its output, bash_kill ends it; it ends with the run at the latest.`,
+    `(The whole output is in ${command.outputFile} on the host.)`,
+  ];
+  return { text: text.join(' '), details: { outputFile: command.outputFile } };
+}
+
+/**
+ * Waits for the end, but no longer than `maxMs`. A cancel stops the command; `detach` leaves it running under its
+ * supervisor.
+ */
+async function follow(command: StartedCommand, context: ToolContext, maxMs: number): Promise<CommandState> {
   const { commands, signal } = context;
+  const since = performance.now();
   let shownAt = 0;
   for (let waitMs = 2; ; waitMs = Math.min(MAX_POLL_MS, waitMs * 1.5)) {
     if (signal.aborted) {
@@ -74,7 +106,7 @@ async function follow(command: StartedCommand, context: ToolContext): Promise<Co
       await commands.stop(command, 'cancelled');
     }
     const state = await commands.poll(command);
-    if (!state.running) return state;
+    if (!state.running || performance.now() - since >= maxMs) return state;
     if (state.durationMs - shownAt >= PROGRESS_MS) {
       shownAt = state.durationMs;
       const { head, tail, totalBytes } = await commands.output(command, { headBytes: 0, tailBytes: PROGRESS_BYTES });
@@ -83,63 +115,4 @@ async function follow(command: StartedCommand, context: ToolContext): Promise<Co
     // An abort ends the pause early; what it means is decided above.
     await pause(waitMs, signal);
   }
-}
-
-/** The result for the model: the output, then what became of the command and what to do. */
-async function report(
-  command: StartedCommand,
-  ended: { readonly state: CommandState; readonly timeoutS: number },
-  context: ToolContext,
-): Promise<ToolOutput> {
-  const output = await visibleOutput(command, context);
-  const verdict = endSentence(ended, context.sandbox);
-  const { state } = ended;
-  return {
-    text: `${output}\n${verdict.sentence}`,
-    ...(verdict.isError ? { isError: true } : {}),
-    details: {
-      outputFile: command.outputFile,
-      ...(state.exitCode === undefined ? {} : { exitCode: state.exitCode }),
-    },
-  };
-}
-
-/** Escapes take more room than what they stand for, so the window shrinks until its text fits. */
-async function visibleOutput(command: StartedCommand, context: ToolContext): Promise<string> {
-  const room = Math.max(500, context.maxBytes - NOTE_BYTES);
-  for (let budget = room; ; budget = Math.floor(budget / 2)) {
-    const headBytes = Math.floor(budget * HEAD_SHARE);
-    const window = await context.commands.output(command, { headBytes, tailBytes: budget - headBytes });
-    const gap = window.omittedBytes === 0 ? '' : `\n${gapNote(window.omittedBytes)}\n`;
-    const text = (toVisibleText(window.head) + gap + toVisibleText(window.tail)).replace(/\n$/u, '');
-    if (text.trim() === '') return '(no output)';
-    if (Buffer.byteLength(text) <= room + NOTE_BYTES / 2 || budget < 100) return text;
-  }
-}
-
-function gapNote(omittedBytes: number): string {
-  return `[… ${omittedBytes} bytes left out here; to see them, write the output to a file and read it in parts …]`;
-}
-
-function endSentence(
-  ended: { readonly state: CommandState; readonly timeoutS: number },
-  sandbox: SandboxState,
-): { readonly sentence: string; readonly isError: boolean } {
-  const { state, timeoutS } = ended;
-  const gone =
-    sandbox.mode === 'strict'
-      ? 'nothing of it runs any more'
-      : 'its processes were killed, as far as they can be found';
-  const partly = 'it may have done a part of its work';
-  const end = state.end ?? 'unknown';
-  const sentences: Record<CommandEnd, string> = {
-    exited: `exit code ${state.exitCode ?? 0}`,
-    timeout: `timed out after ${timeoutS} s and was killed; ${gone}; ${partly}`,
-    cancelled: `cancelled and killed; ${gone}; ${partly}`,
-    output_limit: `killed because it wrote too much output (${state.outputBytes} bytes kept); ${gone}; ${partly}`,
-    sandbox_failed: 'the sandbox could not be set up; the command did not run',
-    not_started: 'the command was not started; it is safe to run it again',
-    unknown: `outcome unknown: it was killed from outside; ${gone}; it may have had none, some or all of its effects; it was not repeated; look before you repeat it`,
-  };
-  return { sentence: `[${sentences[end]}]`, isError: end !== 'exited' || state.exitCode !== 0 };
 }

@@ -41,8 +41,10 @@ export const editFileTool = defineTool({
     const matches = findMatches(body, Buffer.from(input.old_string));
     const refusal = matchProblem(file.path, { body, matches, input });
     if (refusal !== undefined) return { text: refusal, isError: true };
+    await context.seen.beforeWrite(file.path, file.bytes);
     const changed = Buffer.concat([bom, splice(body, matches, Buffer.from(input.new_string))]);
     const written = await context.files.write(input.path, changed);
+    await context.seen.wrote(written.path, changed);
     const diff = fileDiff(written.path, file.bytes, changed);
     const times = matches.length === 1 ? '1 occurrence' : `${matches.length} occurrences`;
     return {

@@ -15,6 +15,8 @@ export interface PermitRequest {
   readonly tool: string;
   readonly effect: Effect;
   readonly runsCommands: boolean;
+  /** Its changes are not confined to the workspace. */
+  readonly asksInAuto: boolean;
   /** The final input; `undefined` if it is not valid, in which case nothing will run. */
   readonly input: Readonly<Record<string, unknown>> | undefined;
   /** Paths that the call would write, as the model named them. */
@@ -133,8 +135,9 @@ async function resumeCall(
 
 function contextOf(options: ExecutorOptions, call: ToolCallRequest, callOptions: ToolCallOptions): ToolContext {
   const { files, ...rest } = callOptions;
-  const callId = options.callKey?.(call.callId) ?? call.callId;
-  return { ...options.world, ...rest, ...(files === undefined ? {} : { files }), callId };
+  const keyOf = (id: string): string => options.callKey?.(id) ?? id;
+  const ids = { id: call.callId, callId: keyOf(call.callId), keyOf };
+  return { ...options.world, ...rest, ...(files === undefined ? {} : { files }), ...ids };
 }
 
 interface Judged extends Permit {
@@ -152,6 +155,7 @@ function judge(options: ExecutorOptions, tool: Tool, input: unknown): Judged {
     tool: tool.name,
     effect,
     runsCommands: tool.runsCommands ?? false,
+    asksInAuto: tool.asksInAuto ?? false,
     input: valid,
     writes: valid === undefined ? [] : (tool.writes?.(valid) ?? []),
   });

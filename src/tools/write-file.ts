@@ -28,7 +28,9 @@ export const writeFileTool = defineTool({
     const before = await oldBytes(input.path, context);
     const bom = before === undefined || input.content.startsWith('\ufeff') ? Buffer.alloc(0) : splitBom(before).bom;
     const bytes = Buffer.concat([bom, Buffer.from(input.content)]);
+    await context.seen.beforeWrite(await context.files.resolve(input.path), before ?? null);
     const written = await context.files.write(input.path, bytes);
+    await context.seen.wrote(written.path, bytes);
     const diff = before === undefined && !written.created ? undefined : fileDiff(written.path, before, bytes);
     return {
       text: `${written.created ? 'Created' : 'Replaced'} ${written.path} (${bytes.length} bytes).`,

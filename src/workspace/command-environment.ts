@@ -18,6 +18,8 @@ const BASE: Readonly<Record<string, string>> = {
   EDITOR: 'true',
   VISUAL: 'true',
   GIT_EDITOR: 'true',
+  // vi would wait for keys for ever: it does what its arguments say, then fails. Its batch mode (-es) does not read this.
+  VIMINIT: 'autocmd VimEnter * cquit',
 };
 
 /** The whole environment of a command: nothing is inherited. `extra` are names that an operator listed. */

@@ -1,4 +1,4 @@
-import { lstat, readFile, realpath } from 'node:fs/promises';
+import { lstat, readFile, readdir, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { GitMounts } from './sandbox-profile';
 
@@ -20,7 +20,32 @@ export async function findGitMounts(workspace: string): Promise<GitMounts> {
   return { directories: [common], pinned: [dotGit, ...(await existing(common))] };
 }
 
+/** Where repositories of submodules are looked for in a git directory: so deep, and in so many directories. */
+const MAX_DEPTH = 4;
+const MAX_DIRECTORIES = 500;
+
 async function existing(gitDirectory: string): Promise<readonly string[]> {
+  const modules = await moduleDirectories(join(gitDirectory, 'modules'), MAX_DEPTH, { left: MAX_DIRECTORIES });
+  const pinned = await Promise.all([gitDirectory, ...modules].map(pinnedIn));
+  return pinned.flat();
+}
+
+/** A repository of a submodule is named after its path, which may have several components. */
+async function moduleDirectories(directory: string, depth: number, budget: { left: number }): Promise<string[]> {
+  budget.left -= 1;
+  if (depth < 0 || budget.left < 0) return [];
+  const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
+  if (entries.some(({ name }) => name === 'HEAD')) {
+    return [directory, ...(await moduleDirectories(join(directory, 'modules'), depth - 1, budget))];
+  }
+  const found: string[] = [];
+  for (const entry of entries.filter((candidate) => candidate.isDirectory())) {
+    found.push(...(await moduleDirectories(join(directory, entry.name), depth - 1, budget)));
+  }
+  return found;
+}
+
+async function pinnedIn(gitDirectory: string): Promise<readonly string[]> {
   const pinned: string[] = [];
   for (const name of ['config', 'config.worktree', 'hooks']) {
     const path = join(gitDirectory, name);

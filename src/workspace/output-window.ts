@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import type { CommandOutput } from './ports';
+import type { CommandOutput, OutputPart } from './ports';
 
 /**
  * Head and tail of a file as text. Cuts fall on character borders: a sequence that a cut would split is left out whole
@@ -11,16 +11,37 @@ export async function readOutputWindow(
   options: { readonly headBytes: number; readonly tailBytes: number },
 ): Promise<CommandOutput> {
   const file = await open(path, 'r').catch(() => undefined);
-  if (file === undefined) return { head: '', tail: '', omittedBytes: 0, totalBytes: 0 };
+  if (file === undefined) return { head: '', tail: '', headBytes: 0, omittedBytes: 0, totalBytes: 0 };
   try {
     const totalBytes = (await file.stat()).size;
     if (totalBytes <= options.headBytes + options.tailBytes) {
-      return { head: decode(await readAt(file, 0, totalBytes)), tail: '', omittedBytes: 0, totalBytes };
+      const head = decode(await readAt(file, 0, totalBytes));
+      return { head, tail: '', headBytes: totalBytes, omittedBytes: 0, totalBytes };
     }
     const head = trimEnd(await readAt(file, 0, options.headBytes));
     const tail = trimStart(await readAt(file, totalBytes - options.tailBytes, options.tailBytes));
     const omittedBytes = totalBytes - head.length - tail.length;
-    return { head: decode(head), tail: decode(tail), omittedBytes, totalBytes };
+    return { head: decode(head), tail: decode(tail), headBytes: head.length, omittedBytes, totalBytes };
+  } finally {
+    await file.close();
+  }
+}
+
+/** A part of a file as text; a character that begins before `from` or ends after the part is left out. */
+export async function readOutputPart(
+  path: string,
+  { from, maxBytes }: { readonly from: number; readonly maxBytes: number },
+): Promise<OutputPart> {
+  const file = await open(path, 'r').catch(() => undefined);
+  if (file === undefined) return { text: '', from: 0, to: 0, totalBytes: 0 };
+  try {
+    const totalBytes = (await file.stat()).size;
+    const start = Math.min(from, totalBytes);
+    const whole = await readAt(file, start, Math.min(maxBytes, totalBytes - start));
+    const fromBorder = start === 0 ? whole : trimStart(whole);
+    const bytes = start + whole.length === totalBytes ? fromBorder : trimEnd(fromBorder);
+    const first = start + whole.length - fromBorder.length;
+    return { text: decode(bytes), from: first, to: first + bytes.length, totalBytes };
   } finally {
     await file.close();
   }

@@ -34,6 +34,22 @@ export interface WorkspaceFiles {
   ): Promise<{ readonly path: string; readonly entries: readonly DirectoryEntry[]; readonly omitted: number }>;
 }
 
+/**
+ * What the model of one run knows of files, so that it never overwrites what it has not seen. Paths are those of
+ * `resolve`; `null` stands for "there is no file".
+ */
+export interface SeenFiles {
+  /** The model was shown this. */
+  saw(path: string, content: Uint8Array | null): Promise<void>;
+  /**
+   * Must resolve before a call of the run changes the file, which now has `content`. @throws WorkspaceError when that is
+   * not what the model saw last; a file it never saw may be changed.
+   */
+  beforeWrite(path: string, content: Uint8Array | null): Promise<void>;
+  /** A call of the run gave the file this content. */
+  wrote(path: string, content: Uint8Array): Promise<void>;
+}
+
 export interface CommandSpec {
   /** Key of the command's directory of files: unique for ever, a second start of the same key is refused. */
   readonly callId: string;
@@ -43,6 +59,8 @@ export interface CommandSpec {
   readonly timeoutMs: number;
   /** The workspace is mounted read-only. */
   readonly readOnly?: boolean;
+  /** Nobody waits for its end: it is to be ended with its run. */
+  readonly background?: boolean;
 }
 
 /**
@@ -78,13 +96,30 @@ export interface CommandRunner {
     command: StartedCommand,
     options: { readonly headBytes: number; readonly tailBytes: number },
   ): Promise<CommandOutput>;
+  /** A part of the output, moved to character borders. */
+  read(
+    command: StartedCommand,
+    part: { readonly from: number; readonly maxBytes: number },
+  ): Promise<OutputPart>;
+  /** The command of an earlier start, of this process or of one before it. */
+  find(callId: string): StartedCommand | undefined;
   /** Ends the whole tree; resolves when nothing of it lives. */
   stop(command: StartedCommand, reason: StopReason): Promise<void>;
+}
+
+export interface OutputPart {
+  readonly text: string;
+  /** Bytes of the output: `from` is the first one shown, `to` the first one after it. */
+  readonly from: number;
+  readonly to: number;
+  readonly totalBytes: number;
 }
 
 export interface CommandOutput {
   readonly head: string;
   readonly tail: string;
+  /** Bytes of the output that `head` stands for. */
+  readonly headBytes: number;
   readonly omittedBytes: number;
   readonly totalBytes: number;
 }

@@ -8,10 +8,13 @@ import type { SandboxState } from '../contract/activity';
 import { commandEnvironment } from './command-environment';
 import { DEFAULT_LIMITS, sandboxArgv } from './sandbox-profile';
 import { findToolchain } from './toolchain';
+import type { Toolchain } from './toolchain';
 
 export interface ProbeOptions {
   readonly bwrapPath: string;
   readonly nodePath: string;
+  /** More to bind: one that cannot be would break every command. */
+  readonly toolchains?: readonly Toolchain[];
   /** A directory in which a scratch directory may be made. */
   readonly scratchDirectory: string;
   /** Default 10 s. */
@@ -19,6 +22,9 @@ export interface ProbeOptions {
 }
 
 export interface ProbeCheck {
+  /** Short and stable, for programs. */
+  readonly name: string;
+  /** For people: what holds, or should. */
   readonly property: string;
   readonly holds: boolean;
 }
@@ -39,6 +45,11 @@ say loopback '! (exec 3<>/dev/tcp/127.0.0.1/$PORT)'
 say processes 'test "$(ls -d /proc/[0-9]* | wc -l)" -lt 12 && test "$(readlink /proc/self/ns/pid)" != "$HOST_PIDS"'
 say namespaces '! unshare --user true'
 say system '! touch /usr/surehand-probe'
+say kernel '! (: >>/proc/sys/kernel/core_pattern)'
+say memory '! touch /surehand-probe && ! touch /dev/surehand-probe'
+say capabilities 'grep -q "^CapEff:[[:space:]]*0*$" /proc/self/status'
+say ipc 'test "$(readlink /proc/self/ns/ipc)" != "$HOST_IPC"'
+say terminal '! (exec 3<>/dev/tty)'
 `;
 
 const PROPERTIES: Readonly<Record<string, string>> = {
@@ -49,6 +60,11 @@ const PROPERTIES: Readonly<Record<string, string>> = {
   processes: 'processes of the host are invisible',
   namespaces: 'no further namespace can be made',
   system: '/usr cannot be written',
+  kernel: 'settings of the kernel cannot be written',
+  memory: 'file systems in memory have a limit',
+  capabilities: 'a command has no capability, whoever runs it',
+  ipc: 'shared memory and queues of the host cannot be reached',
+  terminal: 'no terminal can be opened',
 };
 const OUTSIDE_WRITE = 'nothing outside the workspace can be written';
 
@@ -89,6 +105,7 @@ async function runProbe(
     WORKSPACE: probe.workspace,
     PORT: String(probe.port),
     HOST_PIDS: readlinkSync('/proc/self/ns/pid'),
+    HOST_IPC: readlinkSync('/proc/self/ns/ipc'),
   };
   const [program = '', ...argv] = sandboxArgv(
     {
@@ -97,7 +114,7 @@ async function runProbe(
       readOnly: false,
       cwd: probe.workspace,
       git: { directories: [], pinned: [] },
-      toolchains: toolchain.mounts,
+      toolchains: [toolchain, ...(options.toolchains ?? [])].flatMap(({ mounts }) => mounts),
       environment,
       limits: DEFAULT_LIMITS,
     },
@@ -129,9 +146,9 @@ function judge(run: ProbeRun, nothingEscaped: boolean): ProbeResult {
     return broken(why === '' ? 'the sandbox ended without running anything' : why);
   }
   const checks = Object.entries(PROPERTIES).map(([name, property]) => {
-    return { property, holds: run.stdout.includes(`${name} yes\n`) };
+    return { name, property, holds: run.stdout.includes(`${name} yes\n`) };
   });
-  checks.push({ property: OUTSIDE_WRITE, holds: nothingEscaped });
+  checks.push({ name: 'outside', property: OUTSIDE_WRITE, holds: nothingEscaped });
   const failed = checks.filter((check) => !check.holds);
   if (failed.length > 0) {
     return { ...broken(`these do not hold: ${failed.map((check) => check.property).join('; ')}`), checks };

@@ -10,6 +10,8 @@ export interface SandboxSpec {
   /** Directories or files outside `/usr` to bind read-only: a toolchain of a version manager. */
   readonly toolchains: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
+  /** A directory of the host that is to be seen, read-only, at another place. */
+  readonly extraMount?: { readonly from: string; readonly to: string };
   readonly limits: ResourceLimits;
 }
 
@@ -25,7 +27,10 @@ export interface ResourceLimits {
   readonly openFiles: number;
   readonly fileBytes: number;
   readonly dataBytes: number;
+  /** Of each file system in memory. */
   readonly tmpBytes: number;
+  /** Processes and threads of one sandbox. The kernel does not hold a worker that runs as root to it. */
+  readonly processes: number;
 }
 
 export const DEFAULT_LIMITS: ResourceLimits = {
@@ -33,6 +38,7 @@ export const DEFAULT_LIMITS: ResourceLimits = {
   fileBytes: 2 * 1024 ** 3,
   dataBytes: 8 * 1024 ** 3,
   tmpBytes: 512 * 1024 ** 2,
+  processes: 4096,
 };
 
 /** Never all of `/etc`: with uid 0 mapped to uid 0 that would hand over shadow and host keys. */
@@ -44,10 +50,23 @@ const ETC_FILES = [
   'ld.so.conf',
   'ld.so.conf.d',
   'alternatives',
-  'ssl',
+  // Not all of it: its `private` holds the host's keys, which a worker that runs as root could read.
+  'ssl/certs',
+  'ssl/openssl.cnf',
+  'pki/tls/certs',
+  'pki/ca-trust/extracted',
   'localtime',
   'hosts',
   'mime.types',
+];
+
+/**
+ * Parts of the whole machine, which belong to user id 0: a fresh `/proc` lets a worker that runs as root write them
+ * without any capability, for example the program that the kernel starts at the next crash.
+ */
+const KERNEL_SETTINGS = [
+  ...['sys', 'sysrq-trigger', 'irq', 'bus', 'fs', 'acpi', 'driver', 'scsi', 'asound', 'mtrr', 'pressure'],
+  'dynamic_debug',
 ];
 
 /** Where bwrap writes its status lines: descriptor 3, a file of the call's directory. */
@@ -63,9 +82,12 @@ export function sandboxArgv(spec: SandboxSpec, command: readonly string[]): read
     ...systemMounts(spec.limits),
     ...spec.toolchains.flatMap((path) => ['--ro-bind', path, path]),
     ...workspaceMounts(spec),
-    ...['--chdir', spec.cwd],
+    ...(spec.extraMount === undefined ? [] : ['--ro-bind', spec.extraMount.from, spec.extraMount.to]),
+    // What holds the mounts is a file system in memory too, without a limit.
+    ...['--remount-ro', '/', '--chdir', spec.cwd],
     ...environmentArgv(spec.environment),
-    '--',
+    // Set within: outside it would count all other processes of the user too.
+    ...['--', '/usr/bin/prlimit', `--nproc=${spec.limits.processes}`],
     ...command,
   ];
 }
@@ -86,8 +108,11 @@ function systemMounts(limits: ResourceLimits): readonly string[] {
     ...['--ro-bind', '/usr', '/usr'],
     ...['bin', 'sbin', 'lib', 'lib64'].flatMap((name) => ['--symlink', `usr/${name}`, `/${name}`]),
     ...ETC_FILES.flatMap((name) => ['--ro-bind-try', `/etc/${name}`, `/etc/${name}`]),
-    ...['--proc', '/proc', '--dev', '/dev'],
-    ...['--size', String(limits.tmpBytes), '--tmpfs', '/tmp', '--dir', '/tmp/home', '--tmpfs', '/run'],
+    ...['--proc', '/proc'],
+    ...KERNEL_SETTINGS.flatMap((name) => ['--ro-bind-try', `/proc/${name}`, `/proc/${name}`]),
+    ...['--dev', '/dev'],
+    ...['/tmp', '/run', '/dev/shm'].flatMap((path) => ['--size', String(limits.tmpBytes), '--tmpfs', path]),
+    ...['--dir', '/tmp/home', '--remount-ro', '/dev'],
   ];
 }
 

@@ -3,11 +3,14 @@ import { join } from 'node:path';
 import { WorkspaceError } from './ports';
 import type { GlobQuery, GlobResult, GrepQuery, GrepResult, TextSearch, WorkspaceFiles } from './ports';
 import { runRipgrep } from './ripgrep';
+import type { RipgrepRun } from './ripgrep';
 
 export interface TextSearchOptions {
   readonly files: WorkspaceFiles;
   /** See `findRipgrep`. */
   readonly ripgrepPath: string;
+  /** Absent where commands run without a sandbox too. */
+  readonly bwrapPath?: string;
   /** Default 30 s. */
   readonly timeoutMs?: number;
 }
@@ -23,6 +26,7 @@ export function createTextSearch(options: TextSearchOptions): TextSearch {
     binary: options.ripgrepPath,
     cwd: options.files.directory,
     timeoutMs: options.timeoutMs ?? 30_000,
+    ...(options.bwrapPath === undefined ? {} : { bwrapPath: options.bwrapPath }),
   };
   const listFiles = async (path: string, glob: readonly string[], signal: AbortSignal): Promise<FileList> => {
     const paths = new Set<string>();
@@ -64,7 +68,9 @@ async function glob(query: GlobQuery, deps: SearchDeps): Promise<GlobResult> {
 
 async function grep(
   query: GrepQuery,
-  deps: SearchDeps & { readonly base: { readonly binary: string; readonly cwd: string; readonly timeoutMs: number } },
+  deps: SearchDeps & {
+    readonly base: Pick<RipgrepRun, 'binary' | 'cwd' | 'timeoutMs' | 'bwrapPath'>;
+  },
 ): Promise<GrepResult> {
   const place = await searchPlace(deps.files, query.path);
   const whole = place.isFile || (query.glob === undefined && place.path === '.');

@@ -4,9 +4,11 @@ import type { VerdictRequest } from '../../src/permissions/verdict';
 const read = { tool: 'read_file', effect: 'read', runsCommands: false } as const;
 const edit = { tool: 'edit_file', effect: 'write', runsCommands: false } as const;
 const bash = { tool: 'bash', effect: 'write', runsCommands: true } as const;
+/** Of one's own: nothing confines what it changes. */
+const note = { tool: 'note', effect: 'write', runsCommands: false, asksInAuto: true } as const;
 const look = { tool: 'bash', effect: 'read', runsCommands: true } as const;
 
-type Call = Pick<VerdictRequest, 'tool' | 'effect' | 'runsCommands'>;
+type Call = Pick<VerdictRequest, 'tool' | 'effect' | 'runsCommands' | 'asksInAuto'>;
 
 const judge = (call: Call, more: Partial<VerdictRequest> = {}) =>
   verdict({
@@ -21,6 +23,9 @@ test.each([
   ['auto', read, 'allow'],
   ['auto', edit, 'allow'],
   ['auto', bash, 'allow'],
+  ['auto', note, 'ask'],
+  ['ask', note, 'ask'],
+  ['read-only', note, 'deny'],
   ['ask', read, 'allow'],
   ['ask', edit, 'ask'],
   ['ask', bash, 'ask'],

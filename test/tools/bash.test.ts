@@ -57,7 +57,7 @@ describe.each(['strict', 'off'] as const)('bash, sandbox %s', (sandbox) => {
     ['a daemon', `(setsid sh -c "sleep ${LONG} & exit" &); echo hi`],
   ])('%s → the call ends with the shell, and nothing is left', async (_, command) => {
     const startedAt = Date.now();
-    expect((await bash(command)).message).toBe('hi\n[exit code 0]');
+    expect((await bash(command)).message).toBe('hi\n[exit code 0; what it left in the background has ended with it]');
     expect(Date.now() - startedAt).toBeLessThan(2000);
     await expectNoneAlive(sandbox);
   });
@@ -118,6 +118,16 @@ describe.each(['strict', 'off'] as const)('bash, sandbox %s', (sandbox) => {
     );
   });
 
+  test('a file that a command makes → has the mode that the umask of the worker gives it', async () => {
+    const before = process.umask(0o027);
+    try {
+      await bash('echo x > made; mkdir made.d');
+    } finally {
+      process.umask(before);
+    }
+    expect(bench.sh('stat -c %a made made.d')).toBe('640\n750\n');
+  });
+
   test('a rebase that opens an editor → goes on with the prepared message', async () => {
     const script = `git init -q r && cd r && git config user.email a@b.c && git config user.name a
       echo one > f; git add f; git commit -qm base; git checkout -qb s; echo two > f; git commit -qam two
@@ -136,7 +146,7 @@ describe.each(['strict', 'off'] as const)('bash, sandbox %s', (sandbox) => {
     await bash('export PAGER=evil PATH=/evil; cd /');
     const { message } = await bash('env | cut -d= -f1 | sort | tr "\\n" " "; pwd');
     expect(message).toBe(
-      `CI EDITOR GIT_EDITOR GIT_PAGER GIT_TERMINAL_PROMPT HOME LANG PAGER PATH PWD SHLVL SUREHAND_CALL TERM VISUAL _ ${bench.workspace}\n[exit code 0]`,
+      `CI EDITOR GIT_EDITOR GIT_PAGER GIT_TERMINAL_PROMPT HOME LANG PAGER PATH PWD SHLVL SUREHAND_CALL TERM VIMINIT VISUAL _ ${bench.workspace}\n[exit code 0]`,
     );
   });
 
@@ -162,6 +172,53 @@ describe.each(['strict', 'off'] as const)('bash, sandbox %s', (sandbox) => {
   });
 });
 
+describe('programs that want a person', () => {
+  test('they get the end of their input and no terminal → go on or fail at once', async () => {
+    const bench = createToolBench();
+    try {
+      const script =
+        'python3 -c "input()" 2>&1 | tail -1; npm init >/dev/null 2>&1 </dev/null; echo "npm $?"; git commit -v; less f; vi f; nano f; man -P less ls; echo end';
+      bench.sh('git init -q; git config user.email a@b.c; git config user.name a; echo text > f; git add f');
+      const { message } = await bench.call('bash', { command: script, timeout_s: 20 });
+      expect(message).toMatch(/^EOFError: EOF when reading a line\nnpm \d/u);
+      expect(message).toMatch(/Aborting commit due to empty commit message/u);
+      expect(message).toMatch(/end\n\[exit code 0\]$/u);
+    } finally {
+      bench.close();
+    }
+  });
+});
+
+describe('what a failure for lack of network says', () => {
+  let bench: ToolBench;
+  beforeAll(() => {
+    bench = createToolBench();
+  });
+  afterAll(() => {
+    bench.close();
+  });
+
+  test.each([
+    ['curl', 'curl -sS http://registry.test/'],
+    ['git', 'git ls-remote https://forge.test/a.git'],
+    ['python', `python3 -c "import urllib.request as r; r.urlopen('http://registry.test/')"`],
+    ['node', `node -e "require('http').get('http://registry.test/')"`],
+    ['bash', 'exec 3<>/dev/tcp/registry.test/80'],
+    ['an address', 'curl -sS --max-time 5 http://203.0.113.7/'],
+  ])('%s → that there is none, and who can change it', async (_, command) => {
+    const result = await bench.call('bash', { command });
+    expect(result.status).toBe('failed');
+    expect(result.message).toMatch(/\n\[Commands have no network here\. Trying again does not help/u);
+  });
+
+  test('another failure, or a success that mentions it → nothing of the kind', async () => {
+    expect((await bench.call('bash', { command: 'echo no such file; exit 1' })).message).not.toContain('network');
+    expect((await bench.call('bash', { command: 'echo Network is unreachable' })).message).not.toContain(
+      'have no network',
+    );
+  });
+});
+
 test('detach → the promise ends with the reason, the command goes on', async () => {
   const bench = createToolBench();
   try {
@@ -170,7 +227,7 @@ test('detach → the promise ends with the reason, the command goes on', async (
     while (!existsSync(join(bench.state, 'calls'))) await new Promise((resolve) => setTimeout(resolve, 2));
     abort.abort('detach');
     await expect(running).rejects.toBe('detach');
-    const command = await bench.runner.find('bench/m-1');
+    const command = bench.runner.find('bench\nm-1');
     let state = await bench.runner.poll(command!);
     while (state.running) {
       await new Promise((resolve) => setTimeout(resolve, 10));

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { lstatSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createToolBench } from './tool-bench';
@@ -251,4 +252,19 @@ describe('write_file', () => {
     );
     expect((await edit('live.pipe', 'a', 'b')).message).toContain('not a regular file');
   });
+});
+
+test('property: whatever is edited, every byte outside the match stays as it was', async () => {
+  const piece = fc.constantFrom('a', '\n', '\r\n', ' ', '\t', 'é', '$&', '\ufeff', '"');
+  const text = fc.array(piece, { maxLength: 12 }).map((parts) => parts.join(''));
+  await fc.assert(
+    fc.asyncProperty(text, text, fc.constantFrom('x', 'two\nlines', '$`', ''), async (before, after, replacement) => {
+      bench.put('p.txt', `${before}<HERE>${after}`);
+      await bench.call('read_file', { path: 'p.txt' });
+      const result = await edit('p.txt', '<HERE>', replacement);
+      const bytes = bench.bytes('p.txt').toString();
+      return result.status === 'success' && bytes.startsWith(before) && bytes.endsWith(after);
+    }),
+    { numRuns: 40 },
+  );
 });

@@ -69,7 +69,14 @@ describe('execute', () => {
       durationMs: expect.any(Number),
     });
     expect(runs).toEqual([{ n: 3 }]);
-    expect(asked[0]).toEqual({ tool: 'Probe', effect: 'read', runsCommands: false, input: { n: 3 }, writes: [] });
+    expect(asked[0]).toEqual({
+      tool: 'Probe',
+      effect: 'read',
+      runsCommands: false,
+      asksInAuto: false,
+      input: { n: 3 },
+      writes: [],
+    });
     expect(log.map(({ callId, step }) => [callId, step])).toEqual([
       ['m-1', 'start'],
       ['m-1', 'success'],

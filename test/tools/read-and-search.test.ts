@@ -44,12 +44,35 @@ describe('read_file', () => {
     expect(message).toMatch(/\(Lines 1-13 of 100 are shown\. Read on with offset 14\.\)$/u);
   });
 
-  test('one huge line → its beginning, its size, and a command that gives the rest', async () => {
-    bench.put("o'ne.json", `{"k":"${'a'.repeat(32_000)}"}\n`);
-    const { message } = await bench.call('read_file', { path: "o'ne.json" }, { maxBytes: 10_000 });
-    const command = /bash with (sed .*)\. The next line/u.exec(message)?.[1];
-    expect(message).toContain('Line 1 has 32008 bytes; its first 9400 are shown.');
-    expect(bench.sh(command!)).toBe('a'.repeat(9400));
+  test.each([
+    ['ASCII', `{"k":"${'a'.repeat(32_000)}"}`],
+    ['two-byte characters', 'é'.repeat(16_001)],
+    ['CRLF', `${'a'.repeat(20_000)}\r`],
+  ])('one huge line of %s → following the advice shows all of it once, and ends', async (_, line) => {
+    bench.put('one.json', `before\n${line}\nafter\n`);
+    let shown = '';
+    let note = 'offset 2';
+    for (let reads = 0; reads < 10 && !note.includes('That is its end.'); reads += 1) {
+      const [, offset, byte] = /offset (\d+)(?: and byte (\d+))?/u.exec(note)!;
+      const input = { path: 'one.json', offset: Number(offset), ...(byte === undefined ? {} : { byte: Number(byte) }) };
+      const { message } = await bench.call('read_file', input, { maxBytes: 10_000 });
+      expect(Buffer.byteLength(message)).toBeLessThanOrEqual(10_000);
+      const [text, sentence] = message.split('\n') as [string, string];
+      shown += text.slice(2);
+      note = sentence;
+    }
+    expect(shown).toBe(line.replace('\r', ''));
+    expect(note).toContain('That is its end. The next line: offset 3.');
+    expect((await bench.call('read_file', { path: 'one.json', offset: 3 })).message).toBe('3\tafter');
+  });
+
+  test('byte past the end of the line → an error that names its size; within a character → begins at the next one', async () => {
+    bench.put('a.txt', 'é\n');
+    expect((await bench.call('read_file', { path: 'a.txt', byte: 4 })).message).toBe(
+      'Line 1 of a.txt has 2 bytes; byte 4 is past its end.',
+    );
+    bench.put('b.txt', 'éx\n');
+    expect((await bench.call('read_file', { path: 'b.txt', byte: 2 })).message).toContain('1\tx\n');
   });
 
   test('offset past the end → error that names the line count', async () => {
@@ -176,6 +199,24 @@ describe('grep and glob', () => {
     expect((await bench.call('grep', { pattern: '.' })).message).toMatch(
       /\n\(800 more matching lines are not shown\./u,
     );
+  });
+
+  test('a search that is aborted at any moment → throws the reason, and nothing of it is left', async () => {
+    bench.sh('seq 1 200000 > n.txt');
+    for (let afterMs = 0; afterMs < 40; afterMs += 2) {
+      const abort = new AbortController();
+      const timer = setTimeout(() => abort.abort('detach'), afterMs);
+      await bench.call('grep', { pattern: '1' }, { signal: abort.signal }).catch((reason: unknown) => {
+        expect(reason).toBe('detach');
+      });
+      clearTimeout(timer);
+    }
+    expect(
+      bench
+        .sh('ps -eo args')
+        .split('\n')
+        .filter((line) => line.includes(bench.workspace)),
+    ).toEqual([]);
   });
 
   test('a search that is aborted → throws the reason', async () => {

@@ -13,19 +13,21 @@ const tool = (name: string) =>
     run: async () => ({ text: name }),
   });
 
-test('the seven tools, their arguments and effects', () => {
+test('the nine tools, their arguments and effects', () => {
   const registry = createToolRegistry(BUILTIN_TOOLS);
   const seen = registry.definitions().map(({ name, inputSchema }) => {
     const properties = Object.keys(inputSchema['properties'] as object);
     return [name, registry.get(name)?.effect, properties.join(' '), (inputSchema['required'] as string[]).join(' ')];
   });
   expect(seen).toEqual([
-    ['bash', 'write', 'command timeout_s cwd read_only', 'command'],
+    ['bash', 'write', 'command timeout_s cwd read_only background', 'command'],
+    ['bash_kill', 'read', 'id', 'id'],
+    ['bash_output', 'read', 'id offset wait_s', 'id'],
     ['edit_file', 'write', 'path old_string new_string replace_all', 'path old_string new_string'],
     ['glob', 'read', 'pattern path', 'pattern'],
     ['grep', 'read', 'pattern path glob', 'pattern'],
     ['list_files', 'read', 'path', ''],
-    ['read_file', 'read', 'path offset limit', 'path'],
+    ['read_file', 'read', 'path offset limit byte', 'path'],
     ['write_file', 'write', 'path content', 'path content'],
   ]);
 });

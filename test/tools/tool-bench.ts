@@ -15,6 +15,7 @@ import { createCommandRunner } from '../../src/workspace/command-runner';
 import type { InspectableRunner } from '../../src/workspace/command-runner';
 import { createWorkspaceFiles } from '../../src/workspace/files';
 import { protectionOf } from '../../src/workspace/protected-path';
+import { createSeenFiles } from '../../src/workspace/seen-files';
 import { findRipgrep } from '../../src/workspace/ripgrep';
 import { createTextSearch } from '../../src/workspace/text-search';
 import { findBwrap } from '../support/bwrap';
@@ -43,7 +44,12 @@ const STRICT: SandboxState = { mode: 'strict', detail: 'test' };
 
 /** Tools, permission and sandbox put together as in a worker, in a workspace of its own. */
 export function createToolBench(
-  options: { readonly permission?: PermissionSetting; readonly sandbox?: 'strict' | 'off' } = {},
+  options: {
+    readonly permission?: PermissionSetting;
+    readonly sandbox?: 'strict' | 'off';
+    /** Commands see `network` of the state directory, where a proxy may be. */
+    readonly network?: boolean;
+  } = {},
 ): ToolBench {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'surehand-tools-')));
   const [workspace, outside, state] = ['work', 'outside', 'state'].map((name) => join(base, name)) as [
@@ -54,17 +60,30 @@ export function createToolBench(
   [workspace, outside, state].forEach((directory) => mkdirSync(directory));
   const files = createWorkspaceFiles(workspace);
   const strict = options.sandbox !== 'off';
-  const sandbox = strict ? STRICT : ({ mode: 'off', detail: 'test' } as const);
+  if (options.network === true) mkdirSync(join(state, 'network'));
+  const network = options.network === true ? { network: ['ok.test'] } : {};
+  const sandbox = strict ? { ...STRICT, ...network } : ({ mode: 'off', detail: 'test' } as const);
   const runner = createCommandRunner({
     stateDirectory: state,
     workspace,
     sandbox: strict ? { mode: 'strict', bwrapPath: findBwrap() } : { mode: 'off' },
     nodePath: process.execPath,
+    ...(options.network === true ? { networkDirectory: join(state, 'network') } : {}),
   });
   const permission = options.permission ?? { mode: 'auto', unattended: false };
   const executor = createExecutor({
     registry: createToolRegistry(BUILTIN_TOOLS),
-    world: { files, commands: runner, search: createTextSearch({ files, ripgrepPath: findRipgrep() }), sandbox },
+    world: {
+      files,
+      seen: createSeenFiles({ stateDirectory: state, workflowId: 'bench', runId: 'run' }),
+      commands: runner,
+      search: createTextSearch({
+        files,
+        ripgrepPath: findRipgrep(),
+        ...(strict ? { bwrapPath: findBwrap() } : {}),
+      }),
+      sandbox,
+    },
     permit: ({ tool, effect, runsCommands, writes }) => {
       const levels = writes.map(protectionOf);
       const protectedWrite = levels.includes('refused') ? 'refused' : levels.includes('asks') ? 'asks' : 'none';
@@ -75,7 +94,7 @@ export function createToolBench(
         .update(digestText({ tool, input, directory: workspace }))
         .digest('hex')}`;
     },
-    callKey: (callId) => `bench/${callId}`,
+    callKey: (callId) => `bench\n${callId}`,
     retryDelayMs: 1,
   });
   let calls = 0;

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { createWorkspaceFiles } from '../../src/workspace/files';
 import { gitFacts } from '../../src/workspace/git';
 import { readInstructions } from '../../src/workspace/instructions';
-import { findToolchain } from '../../src/workspace/toolchain';
 import { createToolBench } from '../tools/tool-bench';
 import type { ToolBench } from '../tools/tool-bench';
 
@@ -85,18 +84,5 @@ describe('readInstructions', () => {
     expect(Buffer.byteLength(file!.text)).toBe(32_767);
     expect(file!.text.endsWith('é')).toBe(true);
     expect(file!.omittedBytes).toBe(40_001 - 32_767);
-  });
-});
-
-describe('findToolchain', () => {
-  test('a program under /usr → nothing to bind', () => {
-    expect(findToolchain('/usr/bin/env')).toEqual({ mounts: [], binDirectories: [] });
-  });
-
-  test('an installation of node elsewhere → all of it; a lone program → just the file', () => {
-    bench.sh('mkdir -p v/bin v/lib/node_modules/npm lone; touch v/bin/node lone/node; ln -s v/bin/node node');
-    const at = (path: string): string => join(bench.workspace, path);
-    expect(findToolchain(at('node'))).toEqual({ mounts: [at('v')], binDirectories: [at('v/bin')] });
-    expect(findToolchain(at('lone/node'))).toEqual({ mounts: [at('lone/node')], binDirectories: [at('lone')] });
   });
 });

@@ -174,3 +174,35 @@ test('property: no path whatever reads the file outside', async () => {
     { numRuns: 500 },
   );
 });
+
+test('property: a path that leads outside is refused by all tools alike, and nothing outside is made', async () => {
+  bench.sh(
+    'mkdir -p a/b; ln -s ../../outside a/out; ln -s / root; ln -s ../outside/p file; ln -s ../outside/none none',
+  );
+  const before = bench.sh('find ../outside | sort; cat ../outside/p');
+  const way = fc.constantFrom(
+    'a/out',
+    '../outside',
+    'root/tmp',
+    'root',
+    bench.outside,
+    'a/../..',
+    `${bench.workspace}2`,
+    'a/b/../../..',
+  );
+  const rest = fc.constantFrom('', '/p', '/x', '/new/x', '/.', '//p');
+  const outside = fc.oneof(
+    fc.tuple(way, rest).map((parts) => parts.join('')),
+    fc.constantFrom('file', 'none', './file'),
+  );
+  await fc.assert(
+    fc.asyncProperty(outside, fc.nat(6), async (path, which) => {
+      const [name, input] = [...callsOn(path), ['bash', { command: 'touch P', cwd: path }] as const][which]!;
+      const result = await bench.call(name, input);
+      return result.status === 'failed' && !result.message.includes('secret\n');
+    }),
+    { numRuns: 80 },
+  );
+  expect(bench.sh('find ../outside | sort; cat ../outside/p')).toBe(before);
+  expect(existsSync(join(bench.workspace, 'P'))).toBe(false);
+});

@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { endBackground } from '../../src/workspace/background-commands';
 import { createCommandRunner } from '../../src/workspace/command-runner';
 import { probeSandbox } from '../../src/workspace/sandbox-probe';
 import { DEFAULT_LIMITS, sandboxArgv } from '../../src/workspace/sandbox-profile';
@@ -14,9 +15,12 @@ import type { ToolBench } from '../tools/tool-bench';
 let bench: ToolBench;
 beforeEach(() => {
   bench = createToolBench();
-  bench.sh('echo secret > ../outside/p; git init -q .');
+  bench.sh(
+    'echo secret > ../outside/p; git init -q .; mkdir -p .git/modules/a; cp -r .git/hooks .git/HEAD .git/config .git/modules/a/; mkdir .git/modules/a/b; mv .git/modules/a/hooks .git/modules/a/HEAD .git/modules/a/config .git/modules/a/b',
+  );
 });
-afterEach(() => {
+afterEach(async () => {
+  await endBackground(bench.state, 'bench');
   bench.close();
 });
 const bash = async (command: string, more: Record<string, unknown> = {}) =>
@@ -41,6 +45,30 @@ describe('escape attempts', () => {
     ['see a process of the host', `kill -0 ${process.pid}`],
     ['open a terminal', 'exec 3<>/dev/tty'],
     ['hard link from outside', 'ln ../outside/p h'],
+    ['set what the kernel starts at a crash', ': >>/proc/sys/kernel/core_pattern'],
+    ['set the memory of the host', 'echo 1 >/proc/sys/vm/drop_caches'],
+    ['a magic key of the kernel', 'echo h >/proc/sysrq-trigger'],
+    ['read the memory of the host', 'head -c 1 /proc/kcore'],
+    ["the host's keys for TLS", 'ls /etc/ssl/private/'],
+    ['fill the memory below /', 'touch /x'],
+    ['fill the memory below /dev', 'touch /dev/x'],
+    ['fill the memory below /dev/shm', 'head -c 600000000 /dev/zero >/dev/shm/x'],
+    ['fill the memory below /run', 'head -c 600000000 /dev/zero >/run/x'],
+    ['a device', 'mknod n b 8 0'],
+    [
+      'trace the first process of the host',
+      'cat /proc/1/environ | tr "\\0" "\\n" | grep -v "^\\(SUREHAND_CALL\\|PATH\\|PWD\\|SHLVL\\)="',
+    ],
+    ['a name by UDP', 'echo x >/dev/udp/198.51.100.1/53'],
+    ['ssh', 'ssh -o BatchMode=yes -o ConnectTimeout=1 git@forge.test'],
+    ['an abstract socket of the host', 'grep -q @ /proc/net/unix'],
+    ['a namespace for mounts', 'unshare --mount true'],
+    ['another root', 'chroot . /bin/true'],
+    ['undo a pin', 'umount .git/config'],
+    ['undo a pin by a mount over it', 'mount --bind /tmp .git/hooks'],
+    ['a submodule’s configuration', 'echo x >>.git/modules/a/b/config'],
+    ['a hook of a submodule', 'echo x >.git/modules/a/b/hooks/post-checkout'],
+    ['the pinned directory’s own mode', 'chmod 777 .git/hooks'],
   ])('%s → fails', async (_, command) => {
     const result = await bash(command);
     expect(result).toMatchObject({ status: 'failed' });
@@ -167,7 +195,7 @@ describe('probe', () => {
 
   test('a bwrap that works → strict, each property named', async () => {
     const result = await probeSandbox({ ...probe, bwrapPath: findBwrap() });
-    expect(result).toMatchObject({ mode: 'strict', detail: 'bwrap holds all 8 properties of the strict profile' });
+    expect(result).toMatchObject({ mode: 'strict', detail: 'bwrap holds all 13 properties of the strict profile' });
     expect(result.checks.every((check) => check.holds)).toBe(true);
   });
 
@@ -222,8 +250,48 @@ test("the profile never binds all of /etc, the root or the host's /proc", () => 
     ['true'],
   );
   const binds = argv.flatMap((word, at) => (/^--(?:ro-)?bind(?:-try)?$/u.test(word) ? [argv[at + 1]] : []));
-  expect(binds.filter((path) => !path!.startsWith('/etc/'))).toEqual(['/usr', '/w', '/w/.git', '/w/.git/config']);
-  expect(argv.slice(-6)).toEqual(['--clearenv', '--setenv', 'A', 'b', '--', 'true']);
+  const rest = binds.filter((path) => !path!.startsWith('/etc/'));
+  expect(rest.filter((path) => !path!.startsWith('/proc/'))).toEqual(['/usr', '/w', '/w/.git', '/w/.git/config']);
+  expect(rest).toContain('/proc/sys');
+  expect(
+    binds.filter((path) => path!.startsWith('/proc/') && argv[argv.indexOf(path!) - 1] !== '--ro-bind-try'),
+  ).toEqual([]);
+  expect(binds.filter((path) => ['/etc', '/etc/ssl', '/etc/ssl/private', '/etc/pki'].includes(path!))).toEqual([]);
+  expect(argv.slice(-8).join(' ')).toBe('--clearenv --setenv A b -- /usr/bin/prlimit --nproc=4096 true');
+});
+
+describe('beside a command that runs in the background', () => {
+  // It could swap it with a link to anywhere between the look at it and the mount.
+  test('what of git came up while it ran → is not mounted until it has ended; what was there is', async () => {
+    const mounts = `grep -o ' [^ ]*/[.]git[^ ]* ' /proc/self/mountinfo | sed "s#$PWD/##"`;
+    await bash(
+      'mkdir -p .git/modules/a/new; cp .git/HEAD .git/modules/a/new; touch .git/modules/a/new/config ready; sleep 100',
+      {
+        background: true,
+      },
+    );
+    while (!existsSync(join(bench.workspace, 'ready'))) await new Promise((resolve) => setTimeout(resolve, 5));
+    const beside = (await bash(mounts)).message;
+    expect(beside).toContain(' .git/hooks ');
+    expect(beside).not.toContain('new/config');
+    await bench.call('bash_kill', { id: 'm-1' });
+    expect((await bash(mounts)).message).toContain(' .git/modules/a/new/config ');
+  });
+
+  test('a directory that it swaps with a link all the time → a search shows nothing from outside', async () => {
+    bench.sh('mkdir d; echo inside > d/p; ln -s ../outside e');
+    const swap = `python3 -c "
+import ctypes
+libc = ctypes.CDLL(None); open('ready', 'w')
+while True: libc.renameat2(-100, b'd', -100, b'e', 2)
+"`;
+    await bash(swap, { background: true });
+    while (!existsSync(join(bench.workspace, 'ready'))) await new Promise((resolve) => setTimeout(resolve, 5));
+    for (let n = 0; n < 10; n += 1) {
+      expect((await bench.call('grep', { pattern: 'secret|inside' })).message).not.toContain('secret');
+    }
+    await bench.call('bash_kill', { id: 'm-1' });
+  });
 });
 
 test('nothing is left running by these tests', () => {

@@ -30,6 +30,7 @@ export function renderRun(view: RunView, io: Io, options: RenderRunOptions): str
     '',
     `${colors.bold('task')}  ${indent(visibleText(input.task.trim()))}`,
     ...view.turns.flatMap((turn) => renderTurn(turn, io, options)),
+    ...renderPlan(view, io),
     '',
     ...renderTail(view, io, options),
   ];
@@ -40,6 +41,14 @@ function renderTail(view: RunView, io: Io, { command }: RenderRunOptions): strin
     view.unread.length === 0 ? [] : [`${countOf(view.unread.length, 'message')} came too late to be read.`];
   if (view.closed) return [...unread, ...renderEnd(resultOf(view), io)];
   return [`The run is open. Follow it: ${command} attach ${visibleText(view.workflowId)}`];
+}
+
+const PLAN_MARKS = { pending: ' ', in_progress: '…', completed: '✓' } as const;
+
+function renderPlan({ todos }: RunView, { colors }: Io): string[] {
+  if (todos.length === 0) return [];
+  const lines = todos.map(({ text, status }) => `  [${PLAN_MARKS[status]}] ${visibleLine(text, 200)}`);
+  return ['', colors.bold('plan'), ...lines];
 }
 
 function renderTurn(turn: TurnView, io: Io, options: RenderRunOptions): string[] {

@@ -1,8 +1,9 @@
 import type { AddedRef, PlannedCall, RunToolInput, ToolResult } from '../contract/activity';
 import type { Envelope } from '../contract/envelope';
 import type { Message } from '../contract/message';
-import { MEMO } from '../contract/names';
+import { MEMO, TOOLS } from '../contract/names';
 import type { ResultDocument } from '../contract/result-document';
+import type { Todo } from '../contract/todo';
 import { assistantText } from '../conversation/compose-message';
 import type { Tail } from '../conversation/ending';
 import { troubleOf } from '../conversation/trouble';
@@ -40,13 +41,15 @@ function viewOf(workflowId: string, runs: readonly RunFacts[]): RunView {
   const result = resultOf(last);
   const closed = isOver(last);
   const chain = chainOf(runs, closed);
+  const turns = chain.calls.map((call, index) => turnOf(chain, call, chain.calls[index + 1]));
   return {
     workflowId,
     runId: last.firstRunId,
     input: first.input,
     startedAt: first.startedAt,
     messages: chainMessages(runs),
-    turns: chain.calls.map((call, index) => turnOf(chain, call, chain.calls[index + 1])),
+    turns,
+    todos: todosOf(turns),
     ...(result === undefined ? {} : { result }),
     closed,
     ...(closed && last.close !== undefined ? { closeStatus: last.close.status } : {}),
@@ -58,6 +61,13 @@ function viewOf(workflowId: string, runs: readonly RunFacts[]): RunView {
     historyEvents: sum(runs.map(({ events }) => events)),
     earlierPartGone: first.carried !== undefined,
   };
+}
+
+/** The input of the newest call of that tool which succeeded. */
+function todosOf(turns: readonly TurnView[]): readonly Todo[] {
+  const steps = turns.flatMap(({ steps: all }) => all);
+  const last = steps.filter(({ tool, status }) => tool === TOOLS.todo && status === 'success').pop();
+  return (last?.input as { readonly todos?: readonly Todo[] } | undefined)?.todos ?? [];
 }
 
 /** Closed, and no run of the chain goes on with it. */

@@ -1,6 +1,7 @@
 import type { ToolDetails } from '../contract/activity';
 import type { AssistantBlock, Message, Usage } from '../contract/message';
 import type { ResultDocument } from '../contract/result-document';
+import type { Todo } from '../contract/todo';
 import type { RunInput } from '../contract/run-input';
 
 /** A run as people read it: `show`, `attach` and the HTML page render this and nothing else. */
@@ -20,6 +21,8 @@ export interface RunView {
   readonly closeStatus?: 'completed' | 'failed' | 'cancelled' | 'terminated' | 'timed_out' | 'continued_as_new';
   /** What the person who terminated it gave as the reason. */
   readonly closeReason?: string;
+  /** The model's plan, as it last wrote it. */
+  readonly todos: readonly Todo[];
   /** Ids of everything that people sent and the conversation has. */
   readonly received: readonly string[];
   /** An open chat that has answered everything and waits for the next message. */

@@ -3,6 +3,7 @@ import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/
 import { SEARCH_ATTRIBUTES, type SearchAttributeName } from '../contract/names';
 import type { RunState } from '../contract/outcome';
 import type { RunInput } from '../contract/run-input';
+import type { Todo } from '../contract/todo';
 import type { Conversation } from '../conversation/conversation';
 
 const TYPE_OF = { Keyword: 'KEYWORD', Int: 'INT', Double: 'DOUBLE' } as const;
@@ -13,6 +14,8 @@ export interface Report {
   readonly doing: string;
   /** Changes what the Web UI says now; costs no history. */
   now(doing: string, state?: RunState): void;
+  /** The model's plan, below what the run does now. */
+  plan(todos: readonly Todo[]): void;
   /** Writes the search attributes; costs one history event, so at most once a turn and when the state changes. */
   publish(conversation: Conversation, state?: RunState): void;
 }
@@ -22,6 +25,10 @@ export function createReport(input: RunInput, background: string): Report {
   let state: RunState = 'working';
   let doing = 'starting';
   let published = '';
+  let plan = '';
+  const show = (): void => {
+    setCurrentDetails(`**${state}** · ${doing}${plan}${background}`);
+  };
 
   return {
     get state() {
@@ -33,7 +40,11 @@ export function createReport(input: RunInput, background: string): Report {
     now: (text, next = state) => {
       state = next;
       doing = text;
-      setCurrentDetails(`**${next}** · ${text}${background}`);
+      show();
+    },
+    plan: (todos) => {
+      plan = todos.length === 0 ? '' : `\n\n${todos.map(planLine).join('\n')}`;
+      show();
     },
     publish: (conversation, next = state) => {
       state = next;
@@ -48,6 +59,12 @@ export function createReport(input: RunInput, background: string): Report {
       upsertSearchAttributes(pairs);
     },
   };
+}
+
+const MARKS = { pending: ' ', in_progress: '…', completed: 'x' } as const;
+
+function planLine({ text, status }: Todo): string {
+  return `- [${MARKS[status]}] ${text}`;
 }
 
 /** Only what the starter found registered: an unregistered attribute blocks the run for ever. */

@@ -8,6 +8,7 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
+import { TOOLS } from '../contract/names';
 import type { RunState } from '../contract/outcome';
 import type { RunInput } from '../contract/run-input';
 import { openConversation, addedRefs, type CallState, type Conversation } from '../conversation/conversation';
@@ -92,6 +93,7 @@ export function openRun(input: RunInput, carried: Conversation | undefined): Run
     isFull: () => isFull(run, turnsAtStart),
   };
   const turnsAtStart = run.conversation.turn;
+  report.plan(run.conversation.todos);
   openInbox(run);
   return run;
 }
@@ -205,6 +207,7 @@ async function runCall(run: Run, { call, plan, input, grant }: CallState): Promi
       ]),
     );
     run.conversation = recordTool(run.conversation, result);
+    if (name === TOOLS.todo) run.report.plan(run.conversation.todos);
   } catch (error) {
     if (isCancellation(error)) {
       run.conversation = recordInline(run.conversation, call, INTERRUPTED);

@@ -8,6 +8,7 @@ import { createToolRegistry } from '../../src/tools/registry';
 
 test('wire names of workflow, update, signal, queries, memo and failures → pinned', () => {
   expect(names).toEqual({
+    TOOLS: { submit: 'submit_result', todo: 'todo_write' },
     WORKFLOW_TYPE: 'agentWorkflow',
     SEND_UPDATE: 'send',
     INBOX_SIGNAL: 'inbox',
@@ -67,6 +68,7 @@ test('tools and their argument names → pinned', () => {
     grep: ['glob', 'path', 'pattern'],
     list_files: ['path'],
     read_file: ['byte', 'limit', 'offset', 'path'],
+    todo_write: ['todos'],
     write_file: ['content', 'path'],
   });
 });

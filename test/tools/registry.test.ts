@@ -13,7 +13,7 @@ const tool = (name: string) =>
     run: async () => ({ text: name }),
   });
 
-test('the nine tools, their arguments and effects', () => {
+test('the ten tools, their arguments and effects', () => {
   const registry = createToolRegistry(BUILTIN_TOOLS);
   const seen = registry.definitions().map(({ name, inputSchema }) => {
     const properties = Object.keys(inputSchema['properties'] as object);
@@ -28,6 +28,7 @@ test('the nine tools, their arguments and effects', () => {
     ['grep', 'read', 'pattern path glob', 'pattern'],
     ['list_files', 'read', 'path', ''],
     ['read_file', 'read', 'path offset limit byte', 'path'],
+    ['todo_write', 'read', 'todos', 'todos'],
     ['write_file', 'write', 'path content', 'path content'],
   ]);
 });

@@ -194,3 +194,33 @@ test('an endpoint that reuses a call id, or gives odd ones → each call runs wi
   expect(new Set(ids).size).toBe(5);
   expect(ids.filter((id) => !/^[A-Za-z0-9_-]{1,64}$/.test(id))).toEqual([]);
 });
+
+test('the model writes a plan → the page of the run shows it, the newest alone', async () => {
+  const plan = (status: string) => ({
+    calls: [
+      {
+        name: 'todo_write',
+        input: {
+          todos: [
+            { text: 'look', status },
+            { text: 'change', status: 'pending' },
+          ],
+        },
+      },
+    ],
+  });
+  const todoWrite: TestTool = () => success('Noted.');
+  const planning = await startTestWorker({ toolbox: testToolbox({ todo_write: todoWrite }) });
+  const model = scripted([plan('in_progress'), plan('completed'), { text: 'Done.' }]);
+
+  const handle = await planning.start(runInput({ model }));
+  await handle.result();
+
+  const { currentDetails } = await handle.query<{ readonly currentDetails: string }>('__temporal_workflow_metadata');
+  expect(currentDetails).toBe('**done** · done\n\n- [x] look\n- [ ] change');
+  expect((await planning.view(handle.workflowId)).todos).toEqual([
+    { text: 'look', status: 'completed' },
+    { text: 'change', status: 'pending' },
+  ]);
+  await planning.stop();
+});

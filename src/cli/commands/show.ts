@@ -65,6 +65,7 @@ function toDocument(run: ExistingRun, view: RunView): object {
     workspace: view.input.workspace,
     model: view.input.model.model,
     startedAt: new Date(view.startedAt).toISOString(),
+    todos: view.todos,
     messages: view.messages,
     unread: view.unread,
     earlierPartGone: view.earlierPartGone,

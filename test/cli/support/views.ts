@@ -60,6 +60,7 @@ export function runView(turns: readonly TurnView[], changes: Partial<RunView> = 
     messages: [],
     turns,
     closed: false,
+    todos: [],
     received: [],
     atRest: false,
     unread: [],

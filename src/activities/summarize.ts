@@ -3,6 +3,7 @@ import type { Message, UserBlock, UserMessage } from '../contract/message';
 import { assistantText } from '../conversation/compose-message';
 import { cutText, fit } from '../conversation/fit';
 import { summaryHead, summaryQuestion } from '../prompts/summary-prompt';
+import { askModel } from './ask-model';
 import { loadWindow, requestOf } from './call-model';
 import type { Host } from './host';
 import { randomId } from './random-id';
@@ -26,10 +27,7 @@ export function createSummarize(host: Host): (input: SummarizeInput) => Promise<
       const base = requestOf(host, host.toolbox({ ...run, ...window }), { ...window, messages });
       const { maxOutputTokens, turn, n: summary } = input;
       const request = { ...base, maxOutputTokens, turn, summary, tryNumber: step.attempt };
-      const response = await host.models(window.input.model).respond(request, {
-        signal: step.signal,
-        onProgress: () => undefined,
-      });
+      const { response, spent } = await askModel(host, step, window, request);
       const text = assistantText({ role: 'assistant', id: '', content: response.content }).trim();
       return {
         id: randomId(),
@@ -38,6 +36,7 @@ export function createSummarize(host: Host): (input: SummarizeInput) => Promise<
         model: response.model,
         costUsd: host.costUsd(response.model, response.usage),
         durationMs: Date.now() - startedAt,
+        ...(spent === undefined ? {} : { spent }),
       };
     });
 }

@@ -111,6 +111,8 @@ export interface SummarizeResult {
   readonly model: string;
   readonly costUsd: number | null;
   readonly durationMs: number;
+  /** Tries that failed, as in `CallModelResult`. */
+  readonly spent?: Spent;
 }
 
 export type Effect = 'read' | 'write';

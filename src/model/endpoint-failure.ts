@@ -57,12 +57,20 @@ const KIND_OF_STATUS: ReadonlyMap<number, Kind> = new Map<number, Kind>([
   [529, KINDS.overloaded],
 ]);
 
-const MAX_RETRY_AFTER_MS = 3_600_000;
+/** Beyond any run's patience; the run's own budget decides. */
+const MAX_RETRY_AFTER_MS = 7 * 24 * 3_600_000;
 const MAX_MESSAGE_CHARS = 300;
 /** Known wordings. No documented code marks this refusal, so this is the one place that reads an endpoint's words. */
 const TOO_LONG = /prompt is too long|exceeds? (the )?(model'?s )?(maximum )?context|context (window|length|limit)/i;
 // eslint-disable-next-line no-control-regex -- what an endpoint says is shown on terminals
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]+/g;
+
+const THINKING = /thinking|signature/i;
+
+/** A request refused for the thinking blocks in it; read from its words for the same lack of a code. */
+export function isThinkingRefused({ class: failureClass, detail }: PortFailure): boolean {
+  return failureClass === 'invalid_request' && THINKING.test(detail);
+}
 
 /**
  * The failure that an endpoint's answer stands for: by error type, then by status. The generic types

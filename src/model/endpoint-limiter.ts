@@ -5,18 +5,28 @@ import type { Model } from './port';
 /** Longer cool-downs are not waited out here: the call fails with the rest of the wait, and its retry comes after it. */
 const MAX_COOLDOWN_WAIT_MS = 15_000;
 
+/** One absurd wish must not silence an endpoint for all conversations: after this a call finds out anew. */
+const MAX_COOLDOWN_MS = 3_600_000;
+/** An endpoint that does not say how long to wait gets a second, and twice as much each time it goes on refusing. */
+const DEFAULT_COOLDOWN_MS = 1_000;
+const MAX_DEFAULT_COOLDOWN_MS = 30_000;
+
 export interface EndpointLimiterOptions {
   readonly maxConcurrent: number;
+  /** First pause after a refusal without a time to wait. Default 1 s. */
+  readonly coolDownMs?: number;
 }
 
 /**
  * One per endpoint, shared by all conversations of the worker. The models it wraps run at most `maxConcurrent` calls at
- * once, first come first served; when the endpoint answers 429 or 529 with a time to wait, no call starts before that
- * is over. Waiting ends with the signal's reason, or with the same failure if the wait is long.
+ * once, first come first served; when the endpoint answers that it is limited or overloaded, no call starts before the
+ * time it asks for (or a short one of ours) is over. Waiting ends with the signal's reason, or with the same failure if
+ * the wait is long.
  */
 export function createEndpointLimiter(options: EndpointLimiterOptions): (model: Model) => Model {
   const slots = createSlots(options.maxConcurrent);
-  let cooldown: { readonly until: number; readonly error: PortError } | undefined;
+  let cooldown: { readonly until: number; readonly setAt: number; readonly error: PortError } | undefined;
+  let refusals = 0;
 
   const waitForCooldown = async (signal: AbortSignal) => {
     // A call that was already under way may lengthen the cool-down meanwhile.
@@ -31,12 +41,19 @@ export function createEndpointLimiter(options: EndpointLimiterOptions): (model: 
     }
   };
 
-  const noteFailure = (error: unknown) => {
+  const noteFailure = (error: unknown, startedAt: number) => {
     if (!(error instanceof PortError)) return;
     const { class: failureClass, retryAfterMs } = error.failure;
-    if (retryAfterMs === undefined || (failureClass !== 'rate_limited' && failureClass !== 'overloaded')) return;
-    const until = Date.now() + retryAfterMs;
-    if (until > (cooldown?.until ?? 0)) cooldown = { until, error };
+    if (failureClass !== 'rate_limited' && failureClass !== 'overloaded') return;
+    const now = Date.now();
+    // Calls that were under way together are refused together: that is one refusal.
+    if (startedAt >= (cooldown?.setAt ?? 0)) refusals += 1;
+    const ownMs = Math.min(
+      (options.coolDownMs ?? DEFAULT_COOLDOWN_MS) * 2 ** Math.max(0, refusals - 1),
+      MAX_DEFAULT_COOLDOWN_MS,
+    );
+    const until = now + Math.min(retryAfterMs ?? ownMs, MAX_COOLDOWN_MS);
+    if (until > (cooldown?.until ?? 0)) cooldown = { until, setAt: now, error };
   };
 
   return (model) => ({
@@ -44,10 +61,13 @@ export function createEndpointLimiter(options: EndpointLimiterOptions): (model: 
       const release = await slots.acquire(call.signal);
       try {
         await waitForCooldown(call.signal);
-        return await model.respond(request, call);
-      } catch (error) {
-        noteFailure(error);
-        throw error;
+        const startedAt = Date.now();
+        const response = await model.respond(request, call).catch((error: unknown) => {
+          noteFailure(error, startedAt);
+          throw error;
+        });
+        refusals = 0;
+        return response;
       } finally {
         release();
       }

@@ -1,3 +1,4 @@
+import { STANDARD_PROFILE, type EndpointProfile } from '../contract/endpoint-profile';
 import type { ModelChoice } from '../contract/run-input';
 import { PortError } from '../contract/port-error';
 import { createAnthropicModel } from './anthropic/anthropic-model';
@@ -5,11 +6,10 @@ import { createEndpointLimiter } from './endpoint-limiter';
 import type { Model } from './port';
 import { createScriptedModel } from './scripted/scripted-model';
 
-export interface EndpointConfig {
+export interface EndpointConfig extends Partial<EndpointProfile> {
   readonly baseUrl: string;
   /** Absent: the endpoint is known, but the worker has no key for it. */
   readonly apiKey?: string;
-  readonly authStyle?: 'bearer' | 'x-api-key';
 }
 
 export interface ModelsOptions {
@@ -18,6 +18,8 @@ export interface ModelsOptions {
   readonly idleMs: number;
   readonly timeoutMs: number;
   readonly maxConcurrentPerEndpoint: number;
+  /** See `EndpointLimiterOptions`. */
+  readonly coolDownMs?: number;
   readonly onWarning: (text: string) => void;
 }
 
@@ -33,12 +35,13 @@ export function createModels(options: ModelsOptions): (choice: ModelChoice) => M
     if (choice.provider === 'scripted') return scripted;
     const known = models.get(choice.endpoint);
     if (known !== undefined) return known;
-    const { apiKey, ...endpoint } = findEndpoint(endpoints, choice.endpoint);
+    const { apiKey, baseUrl, ...own } = findEndpoint(endpoints, choice.endpoint);
     if (apiKey === undefined || apiKey.trim() === '')
       throw unauthenticated(`no API key for the endpoint "${choice.endpoint}"`);
-    const limit = createEndpointLimiter({ maxConcurrent: options.maxConcurrentPerEndpoint });
-    const { idleMs, timeoutMs, onWarning } = options;
-    const model = limit(createAnthropicModel({ ...endpoint, apiKey, idleMs, timeoutMs, onWarning }));
+    const { maxConcurrentPerEndpoint: maxConcurrent, coolDownMs, idleMs, timeoutMs, onWarning } = options;
+    const limit = createEndpointLimiter({ maxConcurrent, ...(coolDownMs === undefined ? {} : { coolDownMs }) });
+    const profile = { ...STANDARD_PROFILE, ...own };
+    const model = limit(createAnthropicModel({ baseUrl, apiKey, profile, idleMs, timeoutMs, onWarning }));
     models.set(choice.endpoint, model);
     return model;
   };

@@ -28,6 +28,8 @@ export interface ModelRequest {
 export interface ModelProgress {
   /** Text that came since the last progress. */
   readonly text: string;
+  /** What the endpoint has counted of this call so far; it counts even if no answer comes of it. */
+  readonly spent?: Pick<ModelResponse, 'model' | 'usage'>;
 }
 
 export interface ModelResponse {

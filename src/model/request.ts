@@ -1,6 +1,8 @@
+import { STANDARD_PROFILE, type EndpointProfile } from '../contract/endpoint-profile';
 import type { Message, UserBlock } from '../contract/message';
 import { PortError } from '../contract/port-error';
 import { isOpaque, toRawOpaque } from './assistant-block';
+import { isRecord } from './json-record';
 import type { ModelRequest, ToolDefinition } from './port';
 import type { CacheMark, WireMessage, WireRequest, WireText, WireTool, WireToolResult } from './wire';
 import { toWellFormed, toWellFormedValue } from './well-formed';
@@ -22,9 +24,10 @@ export interface PreparedRequest {
  * Checks the window, repairs it once if need be, and makes the body from it. Throws `PortError` `invalid_request` if
  * the window cannot be repaired and `context_window` if the body is larger than any endpoint takes.
  */
-export function prepareRequest(request: ModelRequest): PreparedRequest {
-  const broken = checkWindow(request.messages);
-  const messages = broken.length === 0 ? request.messages : repairWindow(request.messages);
+export function prepareRequest(request: ModelRequest, profile: EndpointProfile = STANDARD_PROFILE): PreparedRequest {
+  const given = profile.thinking === 'drop' ? withoutThinking(request.messages) : request.messages;
+  const broken = checkWindow(given);
+  const messages = broken.length === 0 ? given : repairWindow(given);
   const left = broken.length === 0 ? [] : checkWindow(messages);
   if (left.length > 0) {
     const rules = [...new Set(left.map((violation) => violation.rule))].join(', ');
@@ -34,7 +37,7 @@ export function prepareRequest(request: ModelRequest): PreparedRequest {
       detail: `The conversation cannot be sent: it breaks the rules of the Messages API (${rules}) beyond repair.`,
     });
   }
-  const body = buildRequest({ ...request, messages });
+  const body = buildRequest({ ...request, messages }, profile);
   if (JSON.stringify(body).length > MAX_REQUEST_CHARS) {
     throw new PortError({
       class: 'context_window',
@@ -49,35 +52,51 @@ export function prepareRequest(request: ModelRequest): PreparedRequest {
  * The request body for a sound window. Pure and stable: the same tools, system prompt and earlier messages give the
  * same bytes, but for the cache marks, which stand at the ends of tools, system and the last two user messages.
  */
-function buildRequest(request: ModelRequest): WireRequest {
+function buildRequest(request: ModelRequest, profile: EndpointProfile): WireRequest {
+  const markLast = profile.caching ? withMark : unmarked;
   return {
     model: request.model,
     max_tokens: request.maxOutputTokens,
     ...(request.system.trim() === ''
       ? {}
-      : { system: [{ type: 'text', text: toWellFormed(request.system), cache_control: CACHE_MARK }] }),
-    ...(request.tools.length === 0 ? {} : { tools: markLast(request.tools.map(toWireTool)) }),
-    messages: toWireMessages(request.messages),
+      : { system: markLast([{ type: 'text', text: toWellFormed(request.system) }]) }),
+    ...(request.tools.length === 0
+      ? {}
+      : { tools: markLast(request.tools.map((tool) => toWireTool(tool, profile.requireAll))) }),
+    messages: toWireMessages(request.messages, markLast),
     stream: true,
   };
 }
 
-function toWireMessages(messages: readonly Message[]): WireMessage[] {
+function toWireMessages(messages: readonly Message[], markLast: MarkLast): WireMessage[] {
   const users = messages.flatMap((message, index) => (message.role === 'user' ? [index] : []));
   // The mark on the last but one user message is where the call before wrote its cache entry: an endpoint looks only a
   // few blocks back from a mark, and a turn of many parallel calls is longer than that.
   const marked = new Set(users.slice(-2));
   return messages.map((message, index) => {
-    if (message.role === 'assistant') return { role: 'assistant', content: message.content.map(toWireAssistantBlock) };
+    if (message.role === 'assistant') {
+      const content = message.content.map(toWireAssistantBlock);
+      return { role: 'assistant', content: index === messages.length - 1 ? withTrimmedEnd(content) : content };
+    }
     const content = message.content.map(toWireUserBlock);
     return { role: 'user', content: marked.has(index) ? markLast(content) : content };
   });
 }
 
+/** The API refuses white space at the very end of what the model is to go on from. */
+function withTrimmedEnd(content: readonly Readonly<Record<string, unknown>>[]) {
+  return content.map((block, index) =>
+    index === content.length - 1 && typeof block['text'] === 'string'
+      ? { ...block, text: block['text'].trimEnd() }
+      : block,
+  );
+}
+
 function toWireAssistantBlock(block: Extract<Message, { role: 'assistant' }>['content'][number]) {
   if (isOpaque(block)) return toRawOpaque(block);
-  if (block.type === 'text') return { type: 'text', text: block.text };
-  return { type: 'tool_use', id: block.id, name: toWireName(block.name), input: toWireInput(block.input) };
+  if (block.type === 'text') return { type: 'text', text: block.text, ...block.extra };
+  const { id, name, input, extra } = block;
+  return { type: 'tool_use', id, name: toWireName(name), input: toWireInput(input), ...extra };
 }
 
 function toWireUserBlock(block: UserBlock): WireText | WireToolResult {
@@ -99,14 +118,24 @@ function toWireUserBlock(block: UserBlock): WireText | WireToolResult {
   }
 }
 
-function toWireTool(tool: ToolDefinition): WireTool {
+function toWireTool(tool: ToolDefinition, requireAll: boolean): WireTool {
   const { properties, required, ...rest } = tool.inputSchema;
+  const declared = { properties: properties ?? {}, required: required ?? [] };
   return {
     name: tool.name,
     description: toWellFormed(tool.description),
     // Some compatible endpoints refuse a schema without these three.
-    input_schema: { ...rest, type: 'object', properties: properties ?? {}, required: required ?? [] },
+    input_schema: { ...rest, type: 'object', ...(requireAll ? withAllRequired(declared) : declared) },
   };
+}
+
+/** What was optional may be null instead: the coercion of inputs takes that as absent. */
+function withAllRequired(declared: { readonly properties: unknown; readonly required: unknown }) {
+  const required = Array.isArray(declared.required) ? declared.required : [];
+  const properties = Object.entries(isRecord(declared.properties) ? declared.properties : {}).map(
+    ([name, schema]) => [name, required.includes(name) ? schema : { anyOf: [schema, { type: 'null' }] }] as const,
+  );
+  return { properties: Object.fromEntries(properties), required: properties.map(([name]) => name) };
 }
 
 /** A model may make up any name; what goes back must be one the API accepts, also for a tool that does not exist. */
@@ -120,6 +149,18 @@ function toWireInput(input: unknown): unknown {
   return { invalid_input: toWellFormedValue(input) };
 }
 
-function markLast<T extends WireText | WireToolResult | WireTool>(items: readonly T[]): T[] {
-  return items.map((item, index) => (index === items.length - 1 ? { ...item, cache_control: CACHE_MARK } : item));
+type MarkLast = <T extends WireText | WireToolResult | WireTool>(items: readonly T[]) => readonly T[];
+
+const unmarked: MarkLast = (items) => items;
+
+const withMark: MarkLast = (items) =>
+  items.map((item, index) => (index === items.length - 1 ? { ...item, cache_control: CACHE_MARK } : item));
+
+/** An answer of nothing but thinking goes as a whole. */
+function withoutThinking(messages: readonly Message[]): Message[] {
+  return messages.flatMap((message): Message[] => {
+    if (message.role === 'user') return [message];
+    const content = message.content.filter(({ type }) => type !== 'thinking' && type !== 'redacted_thinking');
+    return content.length === 0 ? [] : [{ ...message, content }];
+  });
 }

@@ -106,8 +106,10 @@ function cleanMessage(message: Message): Message {
 function cleanAssistantBlock(block: AssistantBlock): AssistantBlock[] {
   // An opaque block may not be changed, only left out.
   if (isOpaque(block)) return isWellFormedValue(block) ? [block] : [];
-  if (block.type === 'text') return block.text.trim() === '' ? [] : [{ ...block, text: toWellFormed(block.text) }];
-  return [{ ...block, name: toWellFormed(block.name), input: toWellFormedValue(block.input) }];
+  const { extra, ...plain } = block;
+  const kept = extra === undefined || !isWellFormedValue(extra) ? plain : block;
+  if (kept.type === 'text') return kept.text.trim() === '' ? [] : [{ ...kept, text: toWellFormed(kept.text) }];
+  return [{ ...kept, name: toWellFormed(kept.name), input: toWellFormedValue(kept.input) }];
 }
 
 function cleanUserBlock(block: UserBlock): UserBlock[] {

@@ -17,7 +17,7 @@ export function scriptOf(view: RunView): { readonly turns: readonly ScriptTurn[]
 }
 
 function scriptTurn({ stopReason, usage }: TurnView, content: readonly AssistantBlock[]): ScriptTurn {
-  const isBlank = content.length === 1 && content[0]?.type === 'text' && content[0]['text'] === BLANK_ANSWER;
+  const isBlank = content.length === 1 && content[0]?.type === 'text' && content[0].text === BLANK_ANSWER;
   const said = isBlank ? { content: [] } : (plainTurn(content) ?? { content: content.map(rawBlock) });
   const usual = content.some(({ type }) => type === 'tool_use') ? 'tool_use' : 'end_turn';
   return {
@@ -30,10 +30,10 @@ function scriptTurn({ stopReason, usage }: TurnView, content: readonly Assistant
 /** A text, then calls: what people read and write most easily. `undefined` for anything else. */
 function plainTurn(content: readonly AssistantBlock[]): Pick<ScriptTurn, 'text' | 'calls'> | undefined {
   const [first, ...rest] = content;
-  const text = first?.type === 'text' && !('extra' in first) ? String(first['text']) : undefined;
+  const text = first?.type === 'text' && !('extra' in first) ? first.text : undefined;
   const calls = (text === undefined ? content : rest).map((block) =>
     block.type === 'tool_use' && !('extra' in block) && 'input' in block
-      ? { id: String(block['id']), name: String(block['name']), input: block.input }
+      ? { id: block.id, name: block.name, input: block.input }
       : undefined,
   );
   if (calls.includes(undefined)) return undefined;
@@ -46,6 +46,7 @@ function plainTurn(content: readonly AssistantBlock[]): Pick<ScriptTurn, 'text' 
 /** As an endpoint sends it. */
 function rawBlock(block: AssistantBlock): Readonly<Record<string, unknown>> {
   if (block.type === 'opaque') return block['raw'] as Readonly<Record<string, unknown>>;
-  const { extra, ...fields } = block as AssistantBlock & { readonly extra?: Readonly<Record<string, unknown>> };
+  if (block.type !== 'text' && block.type !== 'tool_use') return block;
+  const { extra, ...fields } = block;
   return { ...fields, ...extra };
 }

@@ -130,7 +130,7 @@ test('--output-schema → ends only with an answer that it accepts, which the re
   const judged = await run('answer.json');
   expect(judged.code).toBe(0);
   expect(JSON.parse(judged.stdout)).toMatchObject({ outcome: 'done', structured: { ok: true }, turns: 4 });
-  expect(judged.stderr).toContain('todo_write  0 of 1 done, now: look around');
+  expect(judged.stderr).toContain('todo_write 0 of 1 done, now: look around');
   const { workflowId } = JSON.parse(judged.stdout) as { workflowId: string };
   expect((await bench.run(['show', workflowId])).stdout).toContain('plan\n  […] look around\n');
   expect(await run('broken.json')).toMatchObject({ code: 2, stdout: '' });

@@ -89,8 +89,24 @@ test.each(['rate_limited', 'overloaded'] as const)(
   },
 );
 
+test('refusals without a time to wait → each pause is twice as long; calls refused together count once; an answer resets', async () => {
+  const limit = createEndpointLimiter({ maxConcurrent: 4, coolDownMs: 60 });
+  const refuse = () => failureOf(limit(failing(busy('overloaded'))).respond(modelRequest(), callOptions()));
+  const waited = async () => {
+    const startedAt = Date.now();
+    await limit(fine).respond(modelRequest(), callOptions());
+    return Date.now() - startedAt;
+  };
+  await Promise.all([refuse(), refuse(), refuse()]);
+  await refuse();
+  expect(await waited()).toBeGreaterThanOrEqual(115);
+  await refuse();
+  const again = await waited();
+  expect(again).toBeGreaterThanOrEqual(55);
+  expect(again).toBeLessThan(115);
+});
+
 test.each([
-  ['a rate limit without a time', busy('rate_limited')],
   ['a server error with a time', busy('server_error', 5000)],
   ['a bug', new Error('bug')],
 ])('%s → no cool-down', async (_, error) => {

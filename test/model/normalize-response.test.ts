@@ -20,6 +20,18 @@ test('blank text → dropped; nothing else left → empty content', () => {
   expect(normalizeResponse([{ type: 'text', text: ' \t\n' }], 'm', new Set())).toEqual([]);
 });
 
+test('thinking at the end of a cut answer → dropped, before a text or call kept', () => {
+  const thinking = { type: 'thinking', thinking: 't', signature: '' } as const;
+  const redacted = { type: 'redacted_thinking', data: 'R' } as const;
+  expect(normalizeResponse([thinking, call('t1'), redacted, thinking], 'm', new Set())).toEqual([thinking, call('t1')]);
+  expect(normalizeResponse([thinking, { type: 'text', text: ' ' }], 'm', new Set())).toEqual([]);
+});
+
+test('fields that an endpoint wants back → kept with their block', () => {
+  const text = { type: 'text', text: 'a', extra: { reasoning_content: 'r' } } as const;
+  expect(normalizeResponse([text], 'm', new Set())).toEqual([text]);
+});
+
 test('ids that are well-formed and unused → kept', () => {
   expect(idsOf(normalizeResponse([call('toolu_1'), call('B-2')], 'abc', new Set(['toolu_9'])))).toEqual([
     'toolu_1',
@@ -49,6 +61,7 @@ test.each([
 test('lone surrogates in text, names and inputs → replaced, keys too; thinking → untouched', () => {
   const thinking: AssistantBlock = { type: 'thinking', thinking: 'x\ud83d', signature: 's' };
   const content: AssistantBlock[] = [
+    thinking,
     { type: 'text', text: 'a\ud83d' },
     {
       type: 'tool_use',
@@ -56,9 +69,9 @@ test('lone surrogates in text, names and inputs → replaced, keys too; thinking
       name: 'n\udc00',
       input: { command: 'echo \ud99c', list: ['\udfff', { 'k\ud800': '🔥' }] },
     },
-    thinking,
   ];
   expect(normalizeResponse(content, 'm', new Set())).toEqual([
+    thinking,
     { type: 'text', text: 'a\ufffd' },
     {
       type: 'tool_use',
@@ -66,7 +79,6 @@ test('lone surrogates in text, names and inputs → replaced, keys too; thinking
       name: 'n\ufffd',
       input: { command: 'echo \ufffd', list: ['\ufffd', { 'k\ufffd': '🔥' }] },
     },
-    thinking,
   ]);
 });
 

@@ -84,6 +84,14 @@ describe('the body', () => {
     });
   });
 
+  test('an answer that paused at the end of the window → sent back to be gone on from, without white space at its end', () => {
+    const messages = [userText('Go.'), said('m', 'First, \n'), said('n', 'then \n')];
+    expect(prepareRequest(modelRequest({ messages })).body.messages.slice(1)).toEqual([
+      { role: 'assistant', content: [{ type: 'text', text: 'First, \n' }] },
+      { role: 'assistant', content: [{ type: 'text', text: 'then' }] },
+    ]);
+  });
+
   test('no tools and a blank system prompt → neither key', () => {
     const { body } = prepareRequest(modelRequest({ tools: [], system: ' ' }));
     expect(Object.keys(body)).toEqual(['model', 'max_tokens', 'messages', 'stream']);

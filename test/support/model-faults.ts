@@ -11,6 +11,8 @@ export interface ModelFault {
   readonly plan: (tool: PlannedBlock) => MessagesPlan;
   /** Where the run looks for the endpoint; default: where it is. */
   readonly address?: (url: string) => string;
+  /** How long one try may take; default: as long as it likes. */
+  readonly callMs?: number;
   /** How long one call is tried; default: long enough for what passes. */
   readonly budgetMs?: number;
   readonly outcome: Outcome;
@@ -136,6 +138,16 @@ export const MODEL_FAULTS: readonly ModelFault[] = [
   broken('error', { type: 'rate_limit_error', message: 'as planned' }),
   broken('error', { type: 'api_error', message: 'as planned' }),
   broken('error-as-message'),
+  {
+    name: 'an answer that never ends',
+    when: 'mid-stream',
+    plan: () => () => ({ content: [{ type: 'text', text: 'x'.repeat(2_000) }], deltaChars: 4, eventDelayMs: 100 }),
+    callMs: 2_000,
+    budgetMs: 3_000,
+    outcome: 'unavailable',
+    errorClass: 'stalled',
+    requests: 2,
+  },
   ended('end_turn', { outcome: 'done' }),
   ended('stop_sequence', { outcome: 'done' }),
   ended('refusal', { outcome: 'failed', errorClass: 'refused' }),

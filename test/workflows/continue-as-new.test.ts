@@ -92,7 +92,7 @@ test('what the Web UI shows of a run stays when it continues as new', async () =
   const setting = await setUp();
   const { worker, workflowId } = setting;
   const { client } = worker.temporal;
-  const input = inRunsOf(1, { model: readingScript(4, () => 'x'), hostQueue: worker.queue });
+  const input = inRunsOf(1, { model: readingScript(4, (turn) => `text ${turn}`), hostQueue: worker.queue });
 
   const handle = await client.workflow.start('agentWorkflow', {
     workflowId,
@@ -112,9 +112,22 @@ test('what the Web UI shows of a run stays when it continues as new', async () =
 });
 
 test('messages sent at any moment of a chain → each is taken in exactly once, also when sent twice', async () => {
-  const setting = await setUp();
+  const allSent = createGate();
+  const readLast: TestTool = async () => {
+    await allSent.opened;
+    return success('the last');
+  };
+  const setting = await setUp({ readLast });
   const { worker, workflowId } = setting;
-  const model = readingScript(16, () => 'x');
+  const reads = Array.from({ length: 12 }, (_, index) => ({
+    calls: [{ name: 'read', input: { text: `text ${index}` } }],
+  }));
+  const model = scripted([
+    ...reads,
+    { calls: [{ name: 'readLast', input: {} }] },
+    { text: 'The end.' },
+    { text: 'Read.' },
+  ]);
   const handle = await worker.start(inRunsOf(1, { model }), workflowId);
   const { client } = worker.temporal;
   const current = client.workflow.getHandle(workflowId);
@@ -125,6 +138,7 @@ test('messages sent at any moment of a chain → each is taken in exactly once, 
     expect(answer).toMatchObject({ status: 'queued' });
     await current.signal(INBOX_SIGNAL, message);
   }
+  allSent.open();
   await handle.result();
 
   const view = await worker.view(workflowId);
@@ -166,7 +180,7 @@ test('a cancellation requested just before the run would continue → it ends as
 test('limits and usage count over the whole chain, and its time limit does not begin anew', async () => {
   const setting = await setUp();
   const { worker, workflowId } = setting;
-  const input = inRunsOf(2, { model: readingScript(40, () => 'x') });
+  const input = inRunsOf(2, { model: readingScript(40, (turn) => `text ${turn}`) });
 
   const handle = await worker.start(
     { ...input, limits: { ...input.limits, maxTurns: 7, maxTimeMs: 60_000 } },

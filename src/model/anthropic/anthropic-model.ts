@@ -1,9 +1,11 @@
 import Anthropic from '@anthropic-ai/sdk';
 import type { MessageCreateParamsStreaming } from '@anthropic-ai/sdk/resources/messages';
+import { STANDARD_PROFILE, type EndpointProfile } from '../../contract/endpoint-profile';
 import type { PortFailure } from '../../contract/failure';
+import type { Message } from '../../contract/message';
 import { PortError } from '../../contract/port-error';
 import { answerTooLarge, checkAnswerSize, MAX_ANSWER_BYTES } from '../answer-size';
-import { toEndpointFailure } from '../endpoint-failure';
+import { isThinkingRefused, toEndpointFailure } from '../endpoint-failure';
 import { isRecord, recordAt, stringAt } from '../json-record';
 import type { Model, ModelCallOptions, ModelRequest, ModelResponse } from '../port';
 import { prepareCall } from '../prepare-call';
@@ -21,8 +23,8 @@ export interface AnthropicOptions {
   readonly idleMs: number;
   /** Longest wait for the answer to begin. */
   readonly timeoutMs: number;
-  /** How the key is sent. Default `bearer`; some compatible endpoints read `x-api-key`. */
-  readonly authStyle?: 'bearer' | 'x-api-key';
+  /** In what the endpoint differs from the original. */
+  readonly profile?: EndpointProfile;
   readonly onWarning?: (text: string) => void;
 }
 
@@ -37,30 +39,52 @@ export function createAnthropicModel(options: AnthropicOptions): Model {
   const onWarning = (text: string) => {
     warn(redact(text));
   };
+  const profile = options.profile ?? STANDARD_PROFILE;
   const endpoint = hostOf(options.baseUrl);
-  const client = createClient(options, onWarning);
+  const client = createClient(options, profile, onWarning);
+  const ask = async (request: ModelRequest, asProfile: EndpointProfile, call: ModelCallOptions) => {
+    call.signal.throwIfAborted();
+    const body = await prepareCall(request, onWarning, asProfile);
+    const idle = createIdleTimer(options.idleMs);
+    try {
+      return toResponse(await receive({ client, endpoint, profile, body, idle, call }), request);
+    } catch (error) {
+      call.signal.throwIfAborted();
+      if (error instanceof PortError) throw withRedactedDetail(error, redact);
+      const failure = idle.expired()
+        ? stalled(endpoint, options.idleMs)
+        : classifyError(error, { endpoint, timeoutMs: options.timeoutMs, nowMs: Date.now() });
+      throw new PortError({ ...failure, detail: redact(failure.detail) });
+    } finally {
+      idle.stop();
+    }
+  };
   return {
     async respond(request, call) {
-      call.signal.throwIfAborted();
-      const body = await prepareCall(request, onWarning);
-      const idle = createIdleTimer(options.idleMs);
       try {
-        return toResponse(await receive({ client, endpoint, body, idle, call }), request);
+        return await ask(request, profile, call);
       } catch (error) {
-        call.signal.throwIfAborted();
-        if (error instanceof PortError) throw withRedactedDetail(error, redact);
-        const failure = idle.expired()
-          ? stalled(endpoint, options.idleMs)
-          : classifyError(error, { endpoint, timeoutMs: options.timeoutMs, nowMs: Date.now() });
-        throw new PortError({ ...failure, detail: redact(failure.detail) });
-      } finally {
-        idle.stop();
+        const refused = error instanceof PortError && isThinkingRefused(error.failure) && hasThinking(request.messages);
+        if (!refused) throw error;
+        onWarning(`Turn ${String(request.turn)}: the endpoint refused its own thinking blocks, so they are left out.`);
+        return ask(request, { ...profile, thinking: 'drop' }, call);
       }
     },
   };
 }
 
-function createClient(options: AnthropicOptions, onWarning: (text: string) => void): Anthropic {
+/** Thinking may be lost to an endpoint, for example when the model was changed: then it is asked once more without. */
+function hasThinking(messages: readonly Message[]): boolean {
+  return messages.some(
+    ({ role, content }) => role === 'assistant' && content.some(({ type }) => type.endsWith('thinking')),
+  );
+}
+
+function createClient(
+  options: AnthropicOptions,
+  { auth }: EndpointProfile,
+  onWarning: (text: string) => void,
+): Anthropic {
   // Only the message: what the SDK logs beside it may be headers or parts of the conversation.
   const log = (message: string) => {
     onWarning(`Anthropic SDK: ${message}`);
@@ -77,32 +101,44 @@ function createClient(options: AnthropicOptions, onWarning: (text: string) => vo
     openTelemetry: false,
     // A redirect would be a second request, with the conversation, to an address nobody configured.
     fetchOptions: { redirect: 'manual' },
-    ...(options.authStyle === 'x-api-key'
-      ? { defaultHeaders: { 'x-api-key': options.apiKey, authorization: null } }
-      : {}),
+    fetch: (url, init) => fetch(url, { ...init, headers: ownHeaders(init?.headers) }),
+    defaultHeaders:
+      auth === 'x-api-key'
+        ? { 'x-api-key': options.apiKey, authorization: null }
+        : { 'x-api-key': null, authorization: `Bearer ${options.apiKey}` },
   });
+}
+
+const OWN_HEADERS = /^(accept|anthropic-version|authorization|content-type|user-agent|x-api-key|x-stainless-.*)$/i;
+
+/** The SDK adds headers that a variable of the environment names; nobody configured them here. */
+function ownHeaders(headers: ConstructorParameters<typeof Headers>[0]): Headers {
+  return new Headers([...new Headers(headers)].filter(([name]) => OWN_HEADERS.test(name)));
 }
 
 interface Exchange {
   readonly client: Anthropic;
   readonly endpoint: string;
+  readonly profile: EndpointProfile;
   readonly body: WireRequest;
   readonly idle: IdleTimer;
   readonly call: ModelCallOptions;
 }
 
-async function receive({ client, endpoint, body, idle, call }: Exchange): Promise<AssembledMessage> {
+async function receive({ client, endpoint, profile, body, idle, call }: Exchange): Promise<AssembledMessage> {
   const signal = AbortSignal.any([call.signal, idle.signal]);
   const { data: stream, response } = await client.messages
     .create(body as MessageCreateParamsStreaming, { signal })
     .withResponse();
-  const assembler = createMessageAssembler();
+  const assembler = createMessageAssembler(profile.echoFields);
   idle.restart();
   for await (const event of stream) {
     idle.restart();
     throwIfErrorEvent(event, endpoint);
     const text = assembler.take(event);
-    if (text !== '') call.onProgress({ text });
+    const spent = COUNTING.has(typeOf(event)) ? assembler.spent() : undefined;
+    if (spent !== undefined) call.onProgress({ text, spent: { ...spent, model: spent.model ?? body.model } });
+    else if (text !== '') call.onProgress({ text });
     if (assembler.size() > 2 * MAX_ANSWER_BYTES) throw answerTooLarge();
   }
   // The SDK ends an aborted stream as if it were complete.
@@ -115,6 +151,13 @@ async function receive({ client, endpoint, body, idle, call }: Exchange): Promis
 function toResponse(message: AssembledMessage, request: ModelRequest): ModelResponse {
   checkAnswerSize(message.content);
   return { ...message, model: message.model ?? request.model };
+}
+
+/** Events that bring counters. */
+const COUNTING: ReadonlySet<string> = new Set(['message_start', 'message_delta']);
+
+function typeOf(event: unknown): string {
+  return isRecord(event) ? (stringAt(event, 'type') ?? '') : '';
 }
 
 /** Some endpoints send an error as a plain event, which the SDK passes on. */

@@ -17,6 +17,8 @@ export interface MessageAssembler {
   take(event: unknown): string;
   /** Characters received so far. */
   size(): number;
+  /** The counters so far, as the endpoint sent them; `undefined` before it sent any. */
+  spent(): Counted | undefined;
   /** The whole message, or `null` if the stream has not said how it stopped. */
   finish(): AssembledMessage | null;
 }
@@ -31,7 +33,7 @@ interface OpenBlock {
  * Puts streamed events together. Written here rather than taken from the SDK, which completes a tool input that was cut
  * off in mid-JSON to something that looks whole; here such an input stays the text it is, so that no schema accepts it.
  */
-export function createMessageAssembler(): MessageAssembler {
+export function createMessageAssembler(echoFields: readonly string[] = []): MessageAssembler {
   const blocks = new Map<number, OpenBlock>();
   let start: JsonRecord = {};
   let usage: JsonRecord = {};
@@ -76,20 +78,29 @@ export function createMessageAssembler(): MessageAssembler {
       }
     },
     size: () => received,
+    spent: () => spentOf(start, usage),
     finish() {
       const stopReason = stringAt(stop, 'stop_reason');
       if (!stopped && stopReason === undefined) return null;
-      const model = stringAt(start, 'model');
       const stopDetail = describeStop(recordAt(stop, 'stop_details'));
       return {
-        content: [...blocks.entries()].sort(([a], [b]) => a - b).map(([, block]) => finishBlock(block)),
+        content: [...blocks.entries()].sort(([a], [b]) => a - b).map(([, block]) => finishBlock(block, echoFields)),
         stopReason: stopReason ?? 'missing',
         ...(stopDetail === undefined ? {} : { stopDetail }),
-        usage: toUsage({ ...recordAt(start, 'usage'), ...usage }),
-        ...(model === undefined ? {} : { model }),
+        ...(spentOf(start, usage) ?? { usage: toUsage({}) }),
       };
     },
   };
+}
+
+type Counted = Pick<AssembledMessage, 'usage' | 'model'>;
+
+/** What the message began with, and what was counted since. */
+function spentOf(start: JsonRecord, usage: JsonRecord): Counted | undefined {
+  const counted = { ...recordAt(start, 'usage'), ...usage };
+  const model = stringAt(start, 'model');
+  if (Object.keys(counted).length === 0 && model === undefined) return undefined;
+  return { usage: toUsage(counted), ...(model === undefined ? {} : { model }) };
 }
 
 /** Each string of a delta continues the field of its name, also in blocks of a type we do not know. */
@@ -105,9 +116,9 @@ function applyDelta(block: OpenBlock, delta: JsonRecord): string {
   return block.fields['type'] === 'text' ? (stringAt(delta, 'text') ?? '') : '';
 }
 
-function finishBlock({ fields, inputJson }: OpenBlock): AssistantBlock {
+function finishBlock({ fields, inputJson }: OpenBlock, echoFields: readonly string[]): AssistantBlock {
   const json = inputJson.join('');
-  return toAssistantBlock(json.trim() === '' ? fields : { ...fields, input: parseInput(json) });
+  return toAssistantBlock(json.trim() === '' ? fields : { ...fields, input: parseInput(json) }, echoFields);
 }
 
 function parseInput(json: string): unknown {

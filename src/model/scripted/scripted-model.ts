@@ -73,7 +73,8 @@ function playSummary(script: Script, number: number, request: ModelRequest, body
 }
 
 function toContent(turn: ScriptTurn, number: number): AssistantBlock[] {
-  if (turn.content !== undefined) return turn.content.map(toAssistantBlock);
+  // Whatever a block has beside the known fields is what an endpoint wanted back with it.
+  if (turn.content !== undefined) return turn.content.map((block) => toAssistantBlock(block, Object.keys(block)));
   const text: AssistantBlock[] = turn.text === undefined ? [] : [{ type: 'text', text: turn.text }];
   const calls = (turn.calls ?? []).map((call, index): AssistantBlock => ({
     type: 'tool_use',

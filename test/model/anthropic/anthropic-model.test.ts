@@ -1,9 +1,13 @@
+import { createServer as createHttpsServer } from 'node:https';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { STANDARD_PROFILE } from '../../../src/contract/endpoint-profile';
 import { createAnthropicModel } from '../../../src/model/anthropic/anthropic-model';
 import type { AnthropicOptions } from '../../../src/model/anthropic/anthropic-model';
 import { startMessagesServer } from '../../support/messages-server';
 import type { MessagesPlan, MessagesServer, PlannedFault } from '../../support/messages-server';
+import type { ModelProgress } from '../../../src/model/port';
+import { CERTIFICATE, KEY as CERTIFICATE_KEY } from '../../support/tls-files';
 import { callOptions, modelRequest } from '../../support/model-request';
 import { failureOf, thrownFailure } from '../../support/port-failure';
 
@@ -53,8 +57,10 @@ describe('what is sent', () => {
     });
   });
 
-  test('authStyle x-api-key → the key in that header and no bearer token', async () => {
-    const { server: endpoint, model } = await start([{ content: [TEXT] }], { authStyle: 'x-api-key' });
+  test('a profile with x-api-key → the key in that header and no bearer token', async () => {
+    const { server: endpoint, model } = await start([{ content: [TEXT] }], {
+      profile: { ...STANDARD_PROFILE, auth: 'x-api-key' },
+    });
     await model.respond(modelRequest(), callOptions());
     expect(endpoint.requests[0]?.headers['x-api-key']).toBe(KEY);
     expect(endpoint.requests[0]?.headers.authorization).toBeUndefined();
@@ -209,6 +215,35 @@ describe('no answer', () => {
     const failure = await failureOf(model.respond(modelRequest(), callOptions()));
     expect(failure).toMatchObject({ class: 'connection', retryable: false });
     expect(failure.detail).toContain('does not speak TLS as expected');
+  });
+
+  test('a certificate that nobody vouches for → connection, not retryable, with what to do', async () => {
+    const endpoint = createHttpsServer({ cert: CERTIFICATE, key: CERTIFICATE_KEY });
+    await new Promise<void>((resolve) => endpoint.listen(0, '127.0.0.1', resolve));
+    try {
+      const host = `127.0.0.1:${(endpoint.address() as AddressInfo).port}`;
+      const model = createAnthropicModel({ apiKey: KEY, baseUrl: `https://${host}`, idleMs: 3000, timeoutMs: 3000 });
+      expect(await failureOf(model.respond(modelRequest(), callOptions()))).toEqual({
+        class: 'connection',
+        retryable: false,
+        detail: `The certificate of ${host} is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT): set NODE_EXTRA_CA_CERTS for the worker.`,
+      });
+    } finally {
+      await new Promise((resolve) => endpoint.close(resolve));
+    }
+  });
+
+  test('an answer that broke off → what was counted until then was told', async () => {
+    const { model } = await start([answerWith({ afterEvents: 4, kind: 'cut' })]);
+    const told: unknown[] = [];
+    const onProgress = ({ spent }: ModelProgress) => {
+      if (spent !== undefined) told.push(spent);
+    };
+    const call = { ...callOptions(), onProgress };
+    await failureOf(model.respond(modelRequest(), call));
+    expect(told).toEqual([
+      { model: 'claude-of-the-test', usage: { input: 10, output: 5, cacheRead: 0, cacheWrite: 0 } },
+    ]);
   });
 
   test.each(['not a url', 'ftp://127.0.0.1', 'https://me:secret@127.0.0.1'])(

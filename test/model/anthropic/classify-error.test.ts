@@ -89,11 +89,12 @@ test.each<[string, Record<string, string>, number | undefined]>([
   ['half a second', { 'retry-after': '0.5' }, 500],
   ['a date', { 'retry-after': 'Thu, 01 Jan 2026 00:00:30 GMT' }, 30_000],
   ['a date in the past', { 'retry-after': 'Wed, 31 Dec 2025 00:00:00 GMT' }, 0],
-  ['a day', { 'retry-after': '86400' }, 3_600_000],
+  ['a day', { 'retry-after': '86400' }, 86_400_000],
+  ['a year', { 'retry-after': '31536000' }, 604_800_000],
   ['nothing', {}, undefined],
   ['nonsense', { 'retry-after': 'soon' }, undefined],
   ['a negative number', { 'retry-after': '-5' }, undefined],
-])('a 429 with %s to wait → that long, at most an hour', (_, headers, expected) => {
+])('a 429 with %s to wait → that long, at most a week', (_, headers, expected) => {
   expect(classify(answer(429, body('rate_limit_error'), headers)).retryAfterMs).toBe(expected);
 });
 

@@ -4,7 +4,7 @@ import type { RunInput } from '../contract/run-input';
 import { addedRefs, type Conversation } from './conversation';
 import { cutText } from './fit';
 import { jsonBytes } from './json-size';
-import { addCost, addUsage } from './usage';
+import { addCost, addSpent, addUsage } from './usage';
 
 const DEFAULT_CONTEXT_TOKENS = 200_000;
 const DEFAULT_SHARE = 0.8;
@@ -89,11 +89,12 @@ export function remember(said: readonly string[], texts: readonly string[]): rea
  */
 export function recordCompaction(conversation: Conversation, result: SummarizeResult, keepFrom: string): Conversation {
   const { count, inARow } = conversation.compactions;
+  const before = addSpent(conversation, result.spent);
   const counted: Conversation = {
-    ...conversation,
+    ...before,
     compactions: { count: count + 1, inARow: inARow + 1 },
-    usage: addUsage(conversation.usage, result.model, result.usage),
-    costUsd: addCost(conversation.costUsd, result.costUsd),
+    usage: addUsage(before.usage, result.model, result.usage),
+    costUsd: addCost(before.costUsd, result.costUsd),
   };
   if (result.head === null) return counted;
   const window = compactedWindow(conversation.window, result.head, keepFrom);

@@ -13,7 +13,7 @@ import { cutText, fit } from './fit';
 import { jsonBytes } from './json-size';
 import { MAX_INLINE_BYTES, MAX_TODOS_BYTES } from './limits';
 import { troubleOf } from './trouble';
-import { addCost, addUsage, totalTokens } from './usage';
+import { addCost, addSpent, addUsage, totalTokens } from './usage';
 
 /** Entry 0 and the task open the transcript. */
 export function recordPrepared(conversation: Conversation, result: PrepareResult, input: RunInput): Conversation {
@@ -72,6 +72,7 @@ export function messagesForModel(conversation: Conversation): Message[] {
 /** The model answered: the pending parts become part of the window, its calls become the open ones. */
 export function recordModel(conversation: Conversation, result: CallModelResult): Conversation {
   const turn = conversation.turn + 1;
+  const before = addSpent(conversation, result.spent);
   const calls = result.calls.map((plan) => openCall(turn, plan, result.message));
   const window = [...messagesForModel(conversation), result.message];
   const settledByGate = calls.map((call) => gate(call));
@@ -91,8 +92,8 @@ export function recordModel(conversation: Conversation, result: CallModelResult)
     stopReason: result.stopReason,
     stopDetail: result.stopDetail ?? null,
     nudges: troubleOf(result.stopReason, result.message) === undefined ? 0 : conversation.nudges,
-    usage: addUsage(conversation.usage, result.model, result.usage),
-    costUsd: addCost(conversation.costUsd, result.costUsd),
+    usage: addUsage(before.usage, result.model, result.usage),
+    costUsd: addCost(before.costUsd, result.costUsd),
     denials: [...conversation.denials, ...denials],
     blockedBy: denials[denials.length - 1] ?? conversation.blockedBy,
   };

@@ -1,3 +1,4 @@
+import type { Spent } from '../contract/activity';
 import type { Usage } from '../contract/message';
 
 const NOTHING: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
@@ -17,6 +18,13 @@ export function addUsage(
     cacheWrite: before.cacheWrite + usage.cacheWrite,
   };
   return { ...sums, [model]: sum };
+}
+
+/** Adds what tries cost that brought no answer: they are paid all the same. */
+export function addSpent<Sums extends Spent>(sums: Sums, spent: Spent | undefined): Sums {
+  if (spent === undefined) return sums;
+  const usage = Object.entries(spent.usage).reduce((all, [model, one]) => addUsage(all, model, one), sums.usage);
+  return { ...sums, usage, costUsd: addCost(sums.costUsd, spent.costUsd) };
 }
 
 /** All four counters of all models. */

@@ -7,16 +7,22 @@ import {
   type ActivityOptions,
 } from '@temporalio/workflow';
 import type { HostActivities } from '../contract/activities';
+import type { Spent } from '../contract/activity';
 import type { PortFailure } from '../contract/failure';
 import { FAILURE } from '../contract/names';
 import type { RunInput } from '../contract/run-input';
 import { cutText, fit } from '../conversation/fit';
 import { MAX_MESSAGE_BYTES } from '../conversation/limits';
+import { ordinal } from '../conversation/retry-notice';
+import { lastProgress } from './spent';
 
 /** Temporal's own limit is 400 bytes; some servers enforce it. */
 const MAX_SUMMARY_BYTES = 380;
 /** An input beyond this is a bug or an attack: the rest of what a call may carry is small. */
 const MAX_INPUT_BYTES = MAX_MESSAGE_BYTES + 16 * 1024;
+
+/** Deliveries of a step, over worker losses. The host's journal, not this number, keeps a change from being repeated. */
+export const STEP_ATTEMPTS = 50;
 
 /** The host's activities: each call brings its own options. */
 export const hostActivities = proxyActivities<HostActivities>({ startToCloseTimeout: '1 minute' });
@@ -29,9 +35,15 @@ export interface HostCall {
   readonly maximumAttempts: number;
 }
 
+/** What earlier schedulings of a call used up: the attempts of each begin anew. */
+export interface Before {
+  readonly tries: number;
+  readonly spent?: Spent;
+}
+
 export type CallHost = <Result>(
   call: HostCall,
-  invoke: (options: ActivityOptions, seq: number) => Promise<Result>,
+  invoke: (options: ActivityOptions, seq: number, before: Before) => Promise<Result>,
 ) => Promise<Result>;
 
 /**
@@ -44,14 +56,17 @@ export function createHostCalls(input: RunInput, onWaiting: (round: number) => v
   return async (call, invoke) => {
     let timeoutMs = timeouts.scheduleToStartMs;
     let waitedMs = 0;
+    let before: Before = { tries: 0 };
     for (let seq = 1; ; seq += 1) {
       const roundMs = Math.max(1, Math.min(timeoutMs, limits.hostWaitMs - waitedMs));
       try {
-        const result = await invoke(activityOptions(input, call, seq, roundMs), seq);
+        const result = await invoke(activityOptions(input, call, seq, roundMs), seq, before);
         if (seq > 1) onWaiting(0);
         return result;
       } catch (error) {
         if (!isHostAway(error)) throw error;
+        const { attempt = 0, spent } = lastProgress(error);
+        before = { ...before, tries: before.tries + attempt, ...(spent === undefined ? {} : { spent }) };
         waitedMs += roundMs;
         if (waitedMs >= limits.hostWaitMs) throw hostUnavailable(input, waitedMs);
         timeoutMs = Math.min(timeoutMs * 2, timeouts.hostWaitMaxMs);
@@ -99,10 +114,4 @@ function hostUnavailable(input: RunInput, waitedMs: number): ApplicationFailure 
   const detail = `no worker of host ${input.hostId} took this step within ${String(Math.round(waitedMs / 1000))} s; start one there with \`surehand worker\``;
   const failure: PortFailure = { class: 'host_unavailable', retryable: false, detail };
   return ApplicationFailure.nonRetryable(detail, FAILURE.portFailure, failure);
-}
-
-function ordinal(number: number): string {
-  const tens = number % 100;
-  const suffix = tens > 10 && tens < 14 ? 'th' : (['th', 'st', 'nd', 'rd'][number % 10] ?? 'th');
-  return `${String(number)}${suffix}`;
 }

@@ -2,7 +2,6 @@ import {
   ActivityFailure,
   CancellationScope,
   CancelledFailure,
-  condition,
   isCancellation,
   patched,
   sleep,
@@ -11,30 +10,20 @@ import {
 import { TOOLS } from '../contract/names';
 import type { RunState } from '../contract/outcome';
 import type { RunInput } from '../contract/run-input';
-import { openConversation, addedRefs, type CallState, type Conversation } from '../conversation/conversation';
-import { compactionNotes, recordCompaction, summaryActivity, untoldCompactions } from '../conversation/compaction';
+import { openConversation, type CallState, type Conversation } from '../conversation/conversation';
 import type { Next, Rules } from '../conversation/decide';
 import { mustContinue } from '../conversation/continuation';
 import { cutText } from '../conversation/fit';
 import { drain } from '../conversation/inbox';
 import { migrate } from '../conversation/migrate';
-import { outputBudget, shareBytes } from '../conversation/limits';
-import {
-  recordEnvelopes,
-  recordInline,
-  recordModel,
-  recordNudge,
-  recordOverflow,
-  recordPrepared,
-  recordTool,
-} from '../conversation/record';
-import { createHostCalls, fitInput, hostActivities, type CallHost } from './host-calls';
+import { shareBytes } from '../conversation/limits';
+import { recordEnvelopes, recordInline, recordNudge, recordPrepared, recordTool } from '../conversation/record';
+import { createHostCalls, hostActivities, STEP_ATTEMPTS, type CallHost } from './host-calls';
 import { openInbox, type InboxOwner } from './inbox';
+import { callModel, compact } from './model-steps';
 import { createReport, type Report } from './report';
 import { toRunError } from './run-error';
-
-/** Deliveries of a step, over worker losses. The host's journal, not this number, keeps a change from being repeated. */
-const STEP_ATTEMPTS = 50;
+import { waitForMessage } from './waiting';
 
 /** Bytes of the task on the page of a continued run. */
 const MAX_TASK_SHOWN = 300;
@@ -125,59 +114,6 @@ async function prepare(run: Run): Promise<void> {
   run.conversation = recordPrepared(run.conversation, result, input);
 }
 
-async function callModel(run: Run): Promise<void> {
-  const { input, conversation } = run;
-  const turn = conversation.turn + 1;
-  run.report.now(`turn ${String(turn)}: the model is thinking`);
-  const call = {
-    activityId: `model-${String(turn)}`,
-    summary: `${String(turn)} · model ${input.model.model}`,
-    startToCloseMs: input.timeouts.modelCallMs,
-    maximumAttempts: input.timeouts.modelAttempts,
-  };
-  const { after, triesBefore } = conversation;
-  const added = addedRefs(conversation);
-  const maxOutputTokens = outputBudget(conversation, input.limits);
-  try {
-    const result = await run.callHost(call, (options, seq) =>
-      hostActivities.callModel.executeWithOptions(options, [
-        fitInput({ seq, turn, after, added, maxOutputTokens, triesBefore }),
-      ]),
-    );
-    run.conversation = recordModel(run.conversation, result);
-  } catch (error) {
-    if (run.rules === 1 || toRunError(error).class !== 'context_window') throw error;
-    run.conversation = recordOverflow(run.conversation);
-  }
-  run.report.publish(run.conversation);
-}
-
-/** What came before `keepFrom` becomes a summary. One that does not help leaves the window as it is. */
-async function compact(run: Run, keepFrom: string): Promise<void> {
-  const { input, conversation } = run;
-  const n = conversation.compactions.count + 1;
-  run.report.now(`turn ${String(conversation.turn)}: summarizing what came before`);
-  const call = {
-    activityId: summaryActivity(n),
-    summary: `${String(conversation.turn)} · summarize what came before`,
-    startToCloseMs: input.timeouts.modelCallMs,
-    maximumAttempts: input.timeouts.modelAttempts,
-  };
-  const request = {
-    n,
-    turn: conversation.turn + 1,
-    after: conversation.after,
-    added: untoldCompactions(conversation),
-    keepFrom,
-    maxOutputTokens: input.limits.maxOutputTokens,
-    notes: compactionNotes(conversation),
-  };
-  const result = await run.callHost(call, (options, seq) =>
-    hostActivities.summarize.executeWithOptions(options, [fitInput({ seq, ...request })]),
-  );
-  run.conversation = recordCompaction(run.conversation, result, keepFrom);
-}
-
 /** All calls end before this returns, also when one of them was cancelled: nothing runs on behind the loop. */
 async function runBatch(run: Run, calls: readonly CallState[]): Promise<void> {
   run.report.now(calls.map(({ call, plan }) => `${call} ${plan.name} ${plan.summary}`).join(', '));
@@ -218,32 +154,6 @@ async function runCall(run: Run, { call, plan, input, grant }: CallState): Promi
     const lost = kind === 'worker_lost' && isChange;
     run.conversation = recordInline(run.conversation, call, lost ? LOST : `The call failed: ${message}`);
   }
-}
-
-/** Nobody knows for how long: meanwhile another run may have the workspace, so its lease is given up. */
-async function waitForMessage(run: Run): Promise<void> {
-  if (run.conversation.holdsWorkspace) await leaveWorkspace(run);
-  const { workflowId } = workflowInfo();
-  run.report.now(`waiting for the next message: \`surehand send ${workflowId} "…"\``, 'waiting-for-message');
-  run.report.publish(run.conversation);
-  await condition(() => run.conversation.queue.length > 0);
-  run.report.now('reading the message', 'working');
-}
-
-async function leaveWorkspace(run: Run): Promise<void> {
-  const { timeouts } = run.input;
-  const call = {
-    activityId: `leave-${String(run.conversation.turn)}`,
-    summary: `${String(run.conversation.turn)} · give back the workspace until the next message`,
-    startToCloseMs: timeouts.prepareMs,
-    maximumAttempts: STEP_ATTEMPTS,
-  };
-  await run.callHost(call, (options, seq) =>
-    hostActivities.finishWorkspace.executeWithOptions(options, [
-      { seq, firstRunId: run.conversation.firstRunId, pause: true },
-    ]),
-  );
-  run.conversation = { ...run.conversation, holdsWorkspace: false };
 }
 
 /**

@@ -3,10 +3,12 @@ import type { SummarizeResult } from '../../src/contract/activity';
 import type { Message, UserMessage } from '../../src/contract/message';
 import type { RunInput } from '../../src/contract/run-input';
 import {
+  compactedWindow,
   compactionNotes,
   compactionOf,
   recordCompaction,
   remember,
+  summaryActivity,
   untoldCompactions,
 } from '../../src/conversation/compaction';
 import type { Conversation } from '../../src/conversation/conversation';
@@ -107,6 +109,7 @@ describe('a summary', () => {
 
     expect(after.window[0]).toEqual(head('short'));
     expect(after.window.slice(1)).toEqual(before.window.slice(-3));
+    expect(after.window).toEqual(compactedWindow(before.window, head('short'), 'm9'));
     expect(after.windowBytes).toBe(jsonBytes(after.window));
     expect(after).toMatchObject({
       overflow: false,
@@ -114,7 +117,7 @@ describe('a summary', () => {
       compactions: { count: 1, inARow: 1 },
       costUsd: before.costUsd === null ? null : before.costUsd + 0.5,
     });
-    expect(untoldCompactions(after)).toEqual([{ compacted: 's1', activity: 'summary-1', keepFrom: 'm9' }]);
+    expect(untoldCompactions(after)).toEqual([{ compacted: 's1', activity: summaryActivity(1), keepFrom: 'm9' }]);
     expect(recordModel(after, answer(11)).compactions).toEqual({ count: 1, inARow: 0 });
   });
 

@@ -6,7 +6,7 @@ import {
   shareBytes,
   timeLimitReached,
 } from '../../src/conversation/limits';
-import { addCost, addUsage, totalTokens } from '../../src/conversation/usage';
+import { addCost, addSpent, addUsage, totalTokens } from '../../src/conversation/usage';
 import { answeredConversation, preparedConversation } from '../support/conversation-parts';
 import { runInput } from '../support/run-input';
 
@@ -105,4 +105,15 @@ test('the raised room is the setting, and never less than the usual', () => {
 
   expect(outputBudget(conversation, { ...limits, maxOutputRaised: 64_000 })).toBe(64_000);
   expect(outputBudget(conversation, { ...limits, maxOutputRaised: 10 })).toBe(1_000);
+});
+
+test('what failed tries cost is added to the same sums; an unknown price makes the sum unknown', () => {
+  const sums = { usage: { a: usage }, costUsd: 1 };
+
+  expect(addSpent(sums, undefined)).toBe(sums);
+  expect(addSpent(sums, { usage: { a: usage, b: usage }, costUsd: 0.25 })).toEqual({
+    usage: { a: { input: 200, output: 40, cacheRead: 6, cacheWrite: 8 }, b: usage },
+    costUsd: 1.25,
+  });
+  expect(addSpent(sums, { usage: {}, costUsd: null }).costUsd).toBeNull();
 });

@@ -85,8 +85,14 @@ test('any text without the secret’s letters, whole → unchanged', () => {
   );
 });
 
-test('a megabyte of blanks and ellipses → done in a moment', () => {
-  const startedAt = performance.now();
-  createRedactor([KEY])(' '.repeat(500_000) + '[…'.repeat(100_000) + 'x\n'.repeat(150_000), 'piece');
-  expect(performance.now() - startedAt).toBeLessThan(3_000);
+test('blanks and ellipses, ten times as many → not a hundred times the time', () => {
+  const redact = createRedactor([KEY]);
+  const timeOf = (size: number): number => {
+    const text = ' '.repeat(5 * size) + '[…'.repeat(size) + 'x\n'.repeat(size);
+    const startedAt = performance.now();
+    redact(text, 'piece');
+    return performance.now() - startedAt;
+  };
+  timeOf(10_000);
+  expect(timeOf(100_000)).toBeLessThan(40 * Math.max(timeOf(10_000), 2));
 });

@@ -69,7 +69,7 @@ describe('a run', () => {
     const recording = path.join(workspace, '..', 'first.yaml');
     const shown = await bench.run(['show', 'first', '--record', recording]);
     expect(shown.stderr).toContain('recorded 3 turns in ');
-    expect(readFileSync(recording, 'utf8')).toContain('- name: edit_file\n');
+    expect(readFileSync(recording, 'utf8')).toContain('name: edit_file\n');
     expect(shown.code).toBe(0);
     for (const text of [
       'say bye\n  in a.txt',

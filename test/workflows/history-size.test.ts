@@ -14,9 +14,9 @@ afterEach(async () => {
 });
 
 test.each([
-  [120, 'switched on', 64 * 1024 * 1024],
+  [80, 'switched on', 64 * 1024 * 1024],
   // Each turn reads the history of all turns before.
-  [40, 'switched off', 0],
+  [25, 'switched off', 0],
 ])(
   '%s turns with 4 KB of results each, cache %s → linear history, small model-call inputs',
   async (turns, _, cacheBytes) => {

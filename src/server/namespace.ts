@@ -61,8 +61,7 @@ async function attempt(connection: Connection, namespace: string): Promise<boole
 export async function countOpenRuns(address: string, namespace: string): Promise<number> {
   const connection = Connection.lazy({ address });
   try {
-    const query =
-      'ExecutionStatus="Running" AND (SurehandState IS NULL OR SurehandState != "waiting-for-message")';
+    const query = 'ExecutionStatus="Running" AND (SurehandState IS NULL OR SurehandState != "waiting-for-message")';
     const { count } = await connection.withDeadline(Date.now() + CALL_TIMEOUT_MS, () =>
       connection.workflowService.countWorkflowExecutions({ namespace, query }),
     );

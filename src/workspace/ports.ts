@@ -97,10 +97,7 @@ export interface CommandRunner {
     options: { readonly headBytes: number; readonly tailBytes: number },
   ): Promise<CommandOutput>;
   /** A part of the output, moved to character borders. */
-  read(
-    command: StartedCommand,
-    part: { readonly from: number; readonly maxBytes: number },
-  ): Promise<OutputPart>;
+  read(command: StartedCommand, part: { readonly from: number; readonly maxBytes: number }): Promise<OutputPart>;
   /** The command of an earlier start, of this process or of one before it. */
   find(callId: string): StartedCommand | undefined;
   /** Ends the whole tree; resolves when nothing of it lives. */

@@ -15,8 +15,8 @@ module.exports = {
   },
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
-  // Real servers and processes on a small machine: more workers make single tests slower, not the suite faster.
-  maxWorkers: 2,
+  // Half of the suite waits for servers and processes: a third worker fills two cores, a fourth only makes tests slower.
+  maxWorkers: 3,
   testTimeout: 60_000,
   restoreMocks: true,
   collectCoverageFrom: ['src/conversation/**/*.ts', 'src/transcript/**/*.ts', 'src/permissions/**/*.ts'],

@@ -33,7 +33,7 @@ async function shown(id: string): Promise<Shown> {
 /** The long form of the suite's own: `SUREHAND_LONG=1` makes 300 turns of it. */
 const { TURNS, PER_RUN, MESSAGES, KILLS } =
   process.env['SUREHAND_LONG'] === undefined
-    ? { TURNS: 34, PER_RUN: 10, MESSAGES: 4, KILLS: 1 }
+    ? { TURNS: 22, PER_RUN: 8, MESSAGES: 3, KILLS: 1 }
     : { TURNS: 300, PER_RUN: 20, MESSAGES: 10, KILLS: 3 };
 
 /** However busy the machine is: the run does not end before all is sent. */

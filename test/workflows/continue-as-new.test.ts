@@ -1,41 +1,18 @@
-import { randomUUID } from 'node:crypto';
-import type { Host } from '../../src/activities/host';
 import type { Envelope } from '../../src/contract/envelope';
 import { CONVERSATION_QUERY, INBOX_SIGNAL, SEND_UPDATE } from '../../src/contract/names';
 import type { RunInput } from '../../src/contract/run-input';
 import type { Conversation } from '../../src/conversation/conversation';
 import { messagesForModel } from '../../src/conversation/record';
-import { compareAtEachCall, type Agreement } from '../support/agreement';
+import { createAgreeingWorkers, type AgreeingWorker } from '../support/agreeing-worker';
 import { createGate } from '../support/gate';
 import { keepFixture } from '../support/replay-fixtures';
 import { runInput } from '../support/run-input';
 import { readingScript, scripted } from '../support/scripts';
-import { startTestWorker, type TestWorker } from '../support/test-worker';
-import { success, testToolbox, type TestTool } from '../support/test-toolbox';
+import { success, type TestTool } from '../support/test-toolbox';
 
-const open: TestWorker[] = [];
+const workers = createAgreeingWorkers('chain');
 
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((worker) => worker.stop()));
-});
-
-interface Setting {
-  readonly worker: TestWorker;
-  readonly workflowId: string;
-  readonly agreement: Agreement;
-}
-
-async function setUp(tools: Readonly<Record<string, TestTool>> = {}, cacheBytes?: number): Promise<Setting> {
-  const workflowId = `chain-${randomUUID()}`;
-  const agreement = compareAtEachCall(() => worker.temporal, workflowId);
-  const worker = await startTestWorker({
-    toolbox: testToolbox(tools),
-    host: { models: agreement.models } satisfies Partial<Host>,
-    ...(cacheBytes === undefined ? {} : { cacheBytes }),
-  });
-  open.push(worker);
-  return { worker, workflowId, agreement };
-}
+afterEach(() => workers.stop());
 
 function inRunsOf(turnsPerRun: number, change: Partial<RunInput>): RunInput {
   const input = runInput(change);
@@ -43,7 +20,7 @@ function inRunsOf(turnsPerRun: number, change: Partial<RunInput>): RunInput {
 }
 
 /** Runs of the chain, oldest first, by the ids that their first events name. */
-async function runsOf({ worker, workflowId }: Setting): Promise<string[]> {
+async function runsOf({ worker, workflowId }: AgreeingWorker): Promise<string[]> {
   const runs: string[] = [];
   for await (const { runId } of worker.temporal.client.workflow.list({ query: `WorkflowId="${workflowId}"` })) {
     runs.push(runId);
@@ -51,7 +28,7 @@ async function runsOf({ worker, workflowId }: Setting): Promise<string[]> {
   return runs;
 }
 
-async function conversationOf({ worker, workflowId }: Setting): Promise<Conversation> {
+async function conversationOf({ worker, workflowId }: AgreeingWorker): Promise<Conversation> {
   return worker.temporal.client.workflow.getHandle(workflowId).query<Conversation>(CONVERSATION_QUERY);
 }
 
@@ -68,7 +45,7 @@ test.each([
   ['every third turn', 3, undefined],
   ['every third turn, without the window cache', 3, 0],
 ])('a run that continues as new %s → one transcript, one view, one result', async (_, turnsPerRun, cacheBytes) => {
-  const setting = await setUp({}, cacheBytes);
+  const setting = await workers.start({}, cacheBytes);
   const { worker, workflowId } = setting;
   const model = readingScript(8, (turn, n) => `text ${String(turn)}.${String(n)}`);
 
@@ -89,7 +66,7 @@ test.each([
 });
 
 test('what the Web UI shows of a run stays when it continues as new', async () => {
-  const setting = await setUp();
+  const setting = await workers.start();
   const { worker, workflowId } = setting;
   const { client } = worker.temporal;
   const input = inRunsOf(1, { model: readingScript(4, (turn) => `text ${turn}`), hostQueue: worker.queue });
@@ -117,7 +94,7 @@ test('messages sent at any moment of a chain → each is taken in exactly once, 
     await allSent.opened;
     return success('the last');
   };
-  const setting = await setUp({ readLast });
+  const setting = await workers.start({ readLast });
   const { worker, workflowId } = setting;
   const reads = Array.from({ length: 12 }, (_, index) => ({
     calls: [{ name: 'read', input: { text: `text ${index}` } }],
@@ -152,7 +129,7 @@ test('messages sent at any moment of a chain → each is taken in exactly once, 
 
 test('a cancellation requested just before the run would continue → it ends as cancelled', async () => {
   const running = createGate();
-  const setting = await setUp({
+  const setting = await workers.start({
     // Too late to be stopped: it ends well, and what follows is a quiet point.
     readDeaf: (_call, { signal }) =>
       new Promise((resolve) => {
@@ -178,7 +155,7 @@ test('a cancellation requested just before the run would continue → it ends as
 });
 
 test('limits and usage count over the whole chain, and its time limit does not begin anew', async () => {
-  const setting = await setUp();
+  const setting = await workers.start();
   const { worker, workflowId } = setting;
   const input = inRunsOf(2, { model: readingScript(40, (turn) => `text ${turn}`) });
 

@@ -1,4 +1,6 @@
+import type { WorkflowHandle } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
+import { Worker } from '@temporalio/worker';
 import { eventBytes, historyPages } from '../../src/temporal/history';
 import { runInput } from '../support/run-input';
 import { readingScript } from '../support/scripts';
@@ -13,10 +15,21 @@ afterEach(async () => {
   await worker?.stop();
 });
 
+async function replayMs(handle: WorkflowHandle): Promise<number> {
+  const history = await handle.fetchHistory();
+  const workflowBundle = { codePath: process.env['SUREHAND_TEST_BUNDLE'] ?? '' };
+  const startedAt = performance.now();
+  await Worker.runReplayHistory({ workflowBundle }, history);
+  return performance.now() - startedAt;
+}
+
+/** `npm run test:long` plays 200 turns, and prints the figures with SUREHAND_PRINT. */
+const TURNS = process.env['SUREHAND_LONG'] === undefined ? 50 : 200;
+
 test.each([
-  [80, 'switched on', 64 * 1024 * 1024],
+  [TURNS, 'switched on', 64 * 1024 * 1024],
   // Each turn reads the history of all turns before.
-  [25, 'switched off', 0],
+  [20, 'switched off', 0],
 ])(
   '%s turns with 4 KB of results each, cache %s → linear history, small model-call inputs',
   async (turns, _, cacheBytes) => {
@@ -28,19 +41,31 @@ test.each([
     const result = await handle.result();
 
     expect(result).toMatchObject({ outcome: 'done', turns, text: 'The end.' });
-    const sizes = { history: 0, largestModelInput: 0 };
+    const sizes = { history: 0, largestModelInput: 0, events: 0 };
+    const starts: number[] = [];
     for await (const { events } of historyPages(worker.temporal.client, { workflowId: handle.workflowId })) {
       for (const event of events) {
         sizes.history += eventBytes(event);
+        sizes.events += 1;
         const scheduled = event.activityTaskScheduledEventAttributes;
         if (scheduled?.activityType?.name !== 'callModel') continue;
+        starts.push(Number(event.eventTime?.seconds ?? 0) * 1_000 + (event.eventTime?.nanos ?? 0) / 1e6);
         const input = temporal.api.common.v1.Payloads.encode(scheduled.input ?? {}).finish().length;
         sizes.largestModelInput = Math.max(sizes.largestModelInput, input);
       }
     }
-    expect(sizes.history / turns).toBeLessThan(10_700);
+    const { messages } = await worker.view(handle.workflowId);
+    const content = JSON.stringify(messages).length;
+    expect(sizes.history / content).toBeLessThan(2);
+    // A model call, two parallel tools, and what Temporal notes around them.
+    expect(sizes.events / turns).toBeLessThanOrEqual(19);
     expect(sizes.largestModelInput).toBeLessThan(2048);
-    if (process.env['SUREHAND_PRINT'] !== undefined) process.stderr.write(`${JSON.stringify(sizes)}\n`);
+    if (process.env['SUREHAND_PRINT'] !== undefined) {
+      const perTurn = (from: number, to: number): number => ((starts[to] ?? 0) - (starts[from] ?? 0)) / (to - from);
+      const times = { first: perTurn(0, 20), last: perTurn(turns - 21, turns - 1), replay: await replayMs(handle) };
+      const figures = { turns, ...sizes, content, ratio: sizes.history / content, ...times };
+      process.stderr.write(`${JSON.stringify(figures)}\n`);
+    }
   },
   120_000,
 );

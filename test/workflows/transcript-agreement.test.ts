@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { Host } from '../../src/activities/host';
 import type { Envelope } from '../../src/contract/envelope';
 import { CONVERSATION_QUERY, INBOX_SIGNAL, SEND_UPDATE } from '../../src/contract/names';
 import type { Message } from '../../src/contract/message';
 import type { Conversation } from '../../src/conversation/conversation';
 import { messagesForModel } from '../../src/conversation/record';
 import { compareAtEachCall, type Agreement } from '../support/agreement';
+import { createAgreeingWorkers } from '../support/agreeing-worker';
 import { createGate } from '../support/gate';
 import { keepFixture } from '../support/replay-fixtures';
 import { runInput } from '../support/run-input';
@@ -13,29 +13,9 @@ import { readingScript, scripted } from '../support/scripts';
 import { startTestWorker, type TestWorker } from '../support/test-worker';
 import { success, testToolbox, type TestTool } from '../support/test-toolbox';
 
-const open: TestWorker[] = [];
+const workers = createAgreeingWorkers('agree');
 
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((worker) => worker.stop()));
-});
-
-interface Setting {
-  readonly worker: TestWorker;
-  readonly workflowId: string;
-  readonly agreement: Agreement;
-}
-
-async function setUp(tools: Readonly<Record<string, TestTool>> = {}, cacheBytes?: number): Promise<Setting> {
-  const workflowId = `agree-${randomUUID()}`;
-  const agreement = compareAtEachCall(() => worker.temporal, workflowId);
-  const worker = await startTestWorker({
-    toolbox: testToolbox(tools),
-    host: { models: agreement.models } satisfies Partial<Host>,
-    ...(cacheBytes === undefined ? {} : { cacheBytes }),
-  });
-  open.push(worker);
-  return { worker, workflowId, agreement };
-}
+afterEach(() => workers.stop());
 
 /** What the closed workflow itself would have asked next, against what readers make of its history. */
 async function expectSameEnd(worker: TestWorker, workflowId: string): Promise<void> {
@@ -63,7 +43,7 @@ test.each([
   ['without the cache', 0],
 ])('parallel reads and a failing tool, %s → history and workflow agree at each model call', async (_, cacheBytes) => {
   const failing: TestTool = () => ({ status: 'failed', message: 'it broke', durationMs: 1 });
-  const setting = await setUp({ readFails: failing }, cacheBytes);
+  const setting = await workers.start({ readFails: failing }, cacheBytes);
   const model = scripted([
     {
       text: 'a',
@@ -100,7 +80,7 @@ test('messages by update and by signal while it works → taken in once, sorted,
     await blocked.opened;
     return success('slow done');
   };
-  const setting = await setUp({ readSlow: slow });
+  const setting = await workers.start({ readSlow: slow });
   const model = scripted([
     {
       calls: [
@@ -143,7 +123,7 @@ test('cancel in the middle of parallel reads → each call has a result, cancell
       running.open();
       signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
     });
-  const setting = await setUp({ readHangs: hanging });
+  const setting = await workers.start({ readHangs: hanging });
   const model = scripted([
     {
       calls: [
@@ -174,7 +154,7 @@ test('cancel in the middle of parallel reads → each call has a result, cancell
 });
 
 test('reset to the middle → the new run goes on from there, and agrees at each later call', async () => {
-  const setting = await setUp();
+  const setting = await workers.start();
   const model = readingScript(6, (turn, n) => `text ${String(turn)}.${String(n)}`);
   const { worker, workflowId } = setting;
   const handle = await worker.start(runInput({ model }), workflowId);
@@ -229,7 +209,6 @@ test('another worker takes over with a cold cache → the window read from histo
   await running.opened;
   await first.stop();
   const second = await startWorker();
-  open.push(second);
 
   const result = await second.temporal.client.workflow.getHandle(workflowId).result();
 
@@ -238,4 +217,5 @@ test('another worker takes over with a cold cache → the window read from histo
   expect(agreements.flatMap((agreement) => agreement.disagreements())).toEqual([]);
   await expectSameEnd(second, workflowId);
   await keepFixture(second.temporal, workflowId, 'cold-cache');
+  await second.stop();
 });

@@ -14,6 +14,9 @@ export async function keepFixture(temporal: TemporalClient, workflowId: string, 
   if (process.env['SUREHAND_RECORD'] === undefined) return;
   const history = await temporal.client.workflow.getHandle(workflowId).fetchHistory();
   await mkdir(FIXTURES, { recursive: true });
-  const text = historyToJSON(history).replace(/("identity": ?)"[^"]*"/g, '$1"test@host"');
+  const text = historyToJSON(history)
+    .replace(/("identity": ?)"[^"]*"/g, '$1"test@host"')
+    // A sticky queue is named after its worker's process and machine.
+    .replace(/"\d+@[^"]*-([0-9a-f]{32})"/g, '"test@host-$1"');
   await writeFile(path.join(FIXTURES, `${name}.json`), `${text}\n`);
 }

@@ -23,6 +23,9 @@ async function replayMs(handle: WorkflowHandle): Promise<number> {
   return performance.now() - startedAt;
 }
 
+/** The long form fills the model's window more than once. */
+const SUMMARIES = Array.from({ length: 10 }, (_, index) => `Summary ${String(index + 1)}.`);
+
 /** `npm run test:long` plays 200 turns, and prints the figures with SUREHAND_PRINT. */
 const TURNS = process.env['SUREHAND_LONG'] === undefined ? 50 : 200;
 
@@ -35,7 +38,7 @@ test.each([
   async (turns, _, cacheBytes) => {
     const read: TestTool = ({ call }) => success(`${call} `.padEnd(RESULT_BYTES, 'x'));
     worker = await startTestWorker({ cacheBytes, toolbox: testToolbox({ read }) });
-    const model = readingScript(turns, (turn, n) => `file ${String(turn)}.${String(n)}`);
+    const model = readingScript(turns, (turn, n) => `file ${String(turn)}.${String(n)}`, SUMMARIES);
 
     const handle = await worker.start(runInput({ model }));
     const result = await handle.result();
